@@ -87,6 +87,7 @@ bool call_tree_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool distributed_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool diff_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool diff_summary_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool diff_causes_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool diff_tree_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* timeline.c, timeline_event.c, search.c, window.c, trace_export.c */
 bool timeline_tracks(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -170,6 +170,8 @@ static const struct route routes[] = {
      "base candidate table per " TABLE},
     {"GET", V1 "/diff/summary", diff_summary_get, "What changed between two traces", READS, KEPT,
      TARGET_SIDES, "base candidate"},
+    {"GET", V1 "/diff/causes", diff_causes_get, "Idle causes and efficiency of two traces", READS,
+     KEPT, TARGET_SIDES, "base candidate"},
     {"GET", V1 "/diff/tree", diff_tree_get, "Two traces by their call trees", READS, KEPT,
      TARGET_SIDES, "base candidate path"},
     {"GET", V1 "/history", history_get, "A metric over uploads", READS, KEPT, TARGET_LIST,

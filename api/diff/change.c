@@ -1,6 +1,7 @@
 #include "api/diff/change.h"
 
 #include "api/comparison/environment.h"
+#include "api/table/field.h"
 #include "ingest/base/text/short_name.h"
 
 #include <math.h>
@@ -278,4 +279,32 @@ void trace_change_name_members(struct json_write *w, const struct query_change *
 {
     put_names(w, "operators", change, &change->operators, operator_figure(change));
     put_names(w, "kernels", change, &change->kernels, device_of);
+}
+
+/* ---- idle causes and efficiency ---- */
+
+void trace_change_cause_members(struct json_write *w, const struct cause_change *causes)
+{
+    static const char *const names[SIDE_COUNT] = {
+        [SIDE_BASE] = "base", [SIDE_CANDIDATE] = "candidate"};
+    struct field_out out = {.notation = FIELD_JSON, .json = w};
+    jw_key(w, "rows");
+    jw_array_begin(w);
+    for (size_t i = 0; i < causes->count; i++) {
+        jw_object_begin(w);
+        field_columns(&out, &table_cause_change, &causes->rows[i], 0);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    jw_key(w, "missing");
+    jw_array_begin(w);
+    for (size_t i = 0; i < causes->missing_count; i++) {
+        const struct cause_missing *missing = &causes->missing[i];
+        jw_object_begin(w);
+        jw_key_string(w, "part", missing->part);
+        jw_key_string(w, "side", names[missing->side]);
+        jw_key_string(w, "reason", missing->reason);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
 }

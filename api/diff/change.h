@@ -41,4 +41,6 @@ void trace_change_members(struct json_write *w, const struct query_change *chang
  * candidate_ns, delta_ns}], in the order of query_change. */
 void trace_change_name_members(struct json_write *w, const struct query_change *change);
 
+/* The members rows and missing. */
+void trace_change_cause_members(struct json_write *w, const struct cause_change *causes);
 #endif

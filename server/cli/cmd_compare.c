@@ -2,6 +2,7 @@
 #include "api/comparison/text.h"
 #include "api/diff/change.h"
 #include "ingest/base/text/json_write.h"
+#include "ingest/jobs/pipeline/details.h"
 #include "ingest/query/compare/compare_query.h"
 #include "server/cli/commands.h"
 #include "server/cli/compare_input.h"
@@ -29,6 +30,7 @@ struct compare {
     struct compare_input sides[SIDE_COUNT];
     char title[TITLE_BYTES];
     struct query_change change;  /* if has_change */
+    struct cause_change causes;  /* likewise */
     bool has_change;             /* each side is one trace with operators */
     struct comparison_list list; /* empty if `untested` says why */
     struct err untested;
@@ -66,13 +68,31 @@ static bool load_sides(struct compare *compare, struct err *err)
     return true;
 }
 
+static void find_causes(struct compare *compare)
+{
+    struct cause_side sides[SIDE_COUNT] = {{NULL, NULL}, {NULL, NULL}};
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        const struct pipeline_details *details = compare->sides[side].details;
+        if (details != NULL) {
+            sides[side] = (struct cause_side){&details->idle, &details->efficiency};
+        }
+    }
+    query_cause_change(&compare->change.change.step, sides, &compare->causes);
+}
+
 static bool find_change(struct compare *compare, struct err *err)
 {
     const struct trace_results *traces[SIDE_COUNT] = {compare->sides[SIDE_BASE].trace,
                                                       compare->sides[SIDE_CANDIDATE].trace};
     compare->has_change = traces[SIDE_BASE] != NULL && traces[SIDE_CANDIDATE] != NULL;
-    return !compare->has_change ||
-           query_change_of_results(traces, &compare->arena, &compare->change, err);
+    if (!compare->has_change) {
+        return true;
+    }
+    if (!query_change_of_results(traces, &compare->arena, &compare->change, err)) {
+        return false;
+    }
+    find_causes(compare);
+    return true;
 }
 
 /* Whether what is asked for needs the cycles of both sides. */
@@ -128,6 +148,10 @@ static void write_json(struct buf *out,
         jw_object_begin(&w);
         trace_change_members(&w, &compare->change);
         trace_change_name_members(&w, &compare->change);
+        jw_key(&w, "causes");
+        jw_object_begin(&w);
+        trace_change_cause_members(&w, &compare->causes);
+        jw_object_end(&w);
         jw_object_end(&w);
     }
     jw_key(&w, "comparisons");
@@ -194,7 +218,8 @@ static void write_change(struct buf *out, const struct compare *compare)
     if (!compare->has_change || format == REPORT_JSON || format == REPORT_CSV) {
         return;
     }
-    report_change(out, compare->title, &compare->change, format == REPORT_MARKDOWN);
+    report_change(out, compare->title, &compare->change, &compare->causes,
+                  format == REPORT_MARKDOWN);
     if (compare->list.count == 0) {
         buf_puts(out, "\nNot enough data to test: ");
         text_clean(out, compare->untested.msg);

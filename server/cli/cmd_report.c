@@ -33,7 +33,7 @@ int command_report(const struct options *options)
     struct pipeline_output output = {0};
     const struct pipeline_options wanted = {.input_limits = limits_of_input(&options->limits),
                                             .max_events = options->limits.events,
-                                            .wants_details = true};
+                                            .details = PIPELINE_ALL_DETAILS};
     if (!pipeline_run(path, file_name, &wanted, NULL, &output, &err)) {
         text_print_error(stderr, path, &err);
         return EXIT_FAILED;

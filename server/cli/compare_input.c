@@ -49,9 +49,11 @@ static bool load_file(struct compare_input *input,
                       struct arena *arena,
                       const char *path,
                       const struct options *options,
+                      enum pipeline_detail details,
                       struct err *err)
 {
     const struct pipeline_options wanted = {.input_limits = limits_of_input(&options->limits),
+                                            .details = details,
                                             .max_events = options->limits.events,
                                             .marker = options->marker,
                                             .hardware_path =
@@ -74,15 +76,15 @@ static void collect_output(struct compare_input *input, const struct pipeline_ou
     }
 }
 
-static const struct trace_results *only_trace(const struct compare_input *input, size_t count)
+static void find_only_trace(struct compare_input *input, size_t count)
 {
     for (size_t i = 0; count == 1 && i < input->output_count; i++) {
         const struct pipeline_output *output = &input->outputs[i];
         if (output->item_count == 1 && (output->items[0].results->views >> VIEW_OPERATOR & 1U)) {
-            return output->items[0].results;
+            input->trace = output->items[0].results;
+            input->details = output->items[0].details;
         }
     }
-    return NULL;
 }
 
 static bool collect_results(struct compare_input *input, struct err *err)
@@ -102,7 +104,7 @@ static bool collect_results(struct compare_input *input, struct err *err)
     for (size_t i = 0; i < input->output_count; i++) {
         collect_output(input, &input->outputs[i]);
     }
-    input->trace = only_trace(input, room);
+    find_only_trace(input, room);
     return true;
 }
 
@@ -121,8 +123,9 @@ bool compare_input_load(struct compare_input *input,
         ok = input->outputs != NULL ||
              err_set(err, ERR_NO_MEMORY, "no memory for %zu files", files.count);
     }
+    enum pipeline_detail details = files.count == 1 ? PIPELINE_CAUSES : PIPELINE_NO_DETAILS;
     for (size_t i = 0; ok && i < files.count; i++) {
-        ok = load_file(input, &arena, files.paths[i], options, err);
+        ok = load_file(input, &arena, files.paths[i], options, details, err);
     }
     ok = ok && collect_results(input, err);
     arena_free(&arena);

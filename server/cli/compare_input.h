@@ -17,6 +17,7 @@ struct compare_input {
     const struct trace_results **results; /* one per trace with cycles */
     size_t result_count;
     const struct trace_results *trace; /* the only trace, if it has operators; NULL otherwise */
+    const struct pipeline_details *details; /* of that trace: its causes */
 };
 
 /* Reads a side, with marker and limits from the options. `path` is a file, or a directory: then

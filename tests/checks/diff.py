@@ -5,6 +5,7 @@ A step takes 100 us of host, 40 us of them in aten::mm, whose kernel runs 30 us.
 """
 import json
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -49,6 +50,56 @@ class Diff(unittest.TestCase):
         answer = self.server.get('/api/v1/' + route, base=self.ids[base], candidate=self.ids[candidate], **query)
         self.assertEqual(answer.status, 200, answer.body)
         return answer.json()
+
+    def causes(self, *sides):
+        answer = self.diff(*sides, route='diff/causes')
+        return answer, {(row['part'], row['figure']): (row['base'], row['candidate'], row['delta']) for row in answer['rows']}
+
+    def test_idle_causes_by_hand(self):
+        # Between kernels 120 us (slow: 90), five times in six steps; the next launch is 110 us (slow: 80) away.
+        answer, rows = self.causes('six', 'slow')
+        self.assertEqual(answer['per'], 'step')
+        self.assertEqual(rows['idle', 'idle'], (100000, 75000, -25000))
+        self.assertEqual(rows['cause', 'host_wait'], (100000, 75000, -25000))
+        self.assertEqual(rows['cause', 'other'], (0, 0, 0))
+        for kind, base, candidate in (('nothing', 100, 70), ('operator', 15, 15), ('runtime', 5, 5)):
+            for place, us in enumerate((base, candidate)):
+                self.assertAlmostEqual(rows['host', kind][place], us * 5000 / 6)
+        self.assertEqual([(entry['part'], entry['side']) for entry in answer['missing']], [('efficiency', 'base'), ('efficiency', 'candidate')])
+        self.assertIn('record_shapes', answer['missing'][0]['reason'])
+        # Without steps on a side times are of the whole trace: 'none' has one kernel, no gap.
+        answer, rows = self.causes('three', 'none')
+        self.assertEqual((answer['per'], rows['idle', 'idle']), ('total', (240000, 0, -240000)))
+
+    def test_efficiency_of_both(self):
+        shapes = {'Input Dims': [[1024, 1024], [1024, 1024]], 'Input type': ['c10::Half', 'c10::Half']}
+        ids, files = {}, {}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, kernel_us in (('eff', 30), ('eff-slow', 60)):
+                body = json.loads(trace(6, kernel_us=kernel_us))
+                for event in body['traceEvents']:
+                    if event['cat'] == 'cpu_op':
+                        event['args'].update(shapes)
+                files[name] = pathlib.Path(folder) / (name + '.pt.trace.json')
+                files[name].write_text(json.dumps(body))
+                ids[name] = kinetoscope.uploaded(self.server.put(name, files[name].name, files[name].read_bytes()))[0]['id']
+            answer = self.server.get('/api/v1/diff/causes', base=ids['eff'], candidate=ids['eff-slow']).json()
+            rows = {(row['part'], row['figure']): (row['base'], row['candidate']) for row in answer['rows']}
+            self.assertEqual(answer['missing'], [])
+            self.assertEqual(rows['efficiency', 'modelled'], (1, 1))
+            # 6 x 2 x 1024^3 in 312 TFLOP/s, of 780 us from the first kernel to the last (slow: 810).
+            for place, us in enumerate((780, 810)):
+                self.assertAlmostEqual(rows['efficiency', 'mfu'][place], 6 * 2 * 1024 ** 3 / 312e12 / us * 1e6)
+            self.assertEqual(rows['bound', 'compute'], (30000, 60000))
+            self.assertAlmostEqual(rows['efficiency', 'headroom'][1] - rows['efficiency', 'headroom'][0], 30000)
+            said = {}
+            for notation in ('text', 'markdown', 'json'):
+                done = subprocess.run([kinetoscope.PROGRAM, 'compare', str(files['eff']), str(files['eff-slow']), '--format', notation], capture_output=True, text=True, check=True, timeout=60)
+                said[notation] = done.stdout
+            self.assertEqual(json.loads(said['json'])['change']['causes'], {'rows': answer['rows'], 'missing': []})
+            for notation in ('text', 'markdown'):
+                self.assertIn('Idle time and efficiency, a step', said[notation])
+                self.assertIn('host\\_wait' if notation == 'markdown' else 'host_wait', said[notation])
 
     def row(self, *sides, name='aten::mm', table='operators', **query):
         return next(row for row in self.diff(*sides, table=table, **query)['rows'] if row['name'] == name)

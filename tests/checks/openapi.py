@@ -250,6 +250,7 @@ class OpenApi(unittest.TestCase):
                               ('/api/v1/diff', [dict(self.pair(), **more) for more in ({}, {'table': 'operators', 'sort': 'change'}, {'table': 'kernels'},
                                                                                        {'format': 'csv'}, {'table': 'kernels', 'format': 'csv'})]),
                               ('/api/v1/diff/summary', [self.pair()]),
+                              ('/api/v1/diff/causes', [self.pair()]),
                               ('/api/v1/diff/tree', [self.pair(), dict(self.pair(), path='0-1')]),
                               (base + '/steps', [{'sort': 'duration_ns', 'order': 'desc'}, {'format': 'csv'}]),
                               ('/api/v1/traces', [{}, {'run': 'sides', 'sort': 'events'}, {'tag': 'none', 'device_type': 'GPU', 'q': 'w', 'limit': 1}]),

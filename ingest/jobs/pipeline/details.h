@@ -12,23 +12,25 @@
 #include "ingest/analysis/stacks/stacks.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
+#include "ingest/jobs/pipeline/pipeline.h"
 
 struct pipeline_details {
-    struct arena arena; /* of all below */
+    struct arena arena; /* of all below; PIPELINE_CAUSES: idle and efficiency alone */
     struct device_time device_time;
     struct engine_steps engine_steps;
     struct slices names, tracks;
     struct idle idle;
-    struct critical_path path; /* of the whole trace, without its edges */
-    struct efficiency efficiency;
-    struct kernel_stacks stacks; /* of all device work */
+    struct critical_path path;    /* of the whole trace, without its edges */
+    struct efficiency efficiency; /* by operator; PIPELINE_CAUSES: by shape */
+    struct kernel_stacks stacks;  /* of all device work */
 };
 
 /* Positions count from `zero_ns`; `own` as for kernel_class_of(). NULL without memory. To be freed
  * with pipeline_details_free(). */
 struct pipeline_details *pipeline_details_find(const struct trace *trace,
                                                int64_t zero_ns,
-                                               const struct kernel_rules *own) KS_MUST_USE;
+                                               const struct kernel_rules *own,
+                                               enum pipeline_detail which) KS_MUST_USE;
 void pipeline_details_free(struct pipeline_details *details); /* NULL is allowed */
 
 #endif

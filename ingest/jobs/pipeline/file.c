@@ -354,15 +354,15 @@ static bool find_details(const struct pipeline_way *way,
                          struct pipeline_item *item,
                          struct err *err)
 {
-    if (!way->wants_details) {
+    if (way->details == PIPELINE_NO_DETAILS) {
         return true;
     }
     int64_t zero_ns = saturating_sub(item->results->start_ns, model->base_time_ns);
-    item->details = pipeline_details_find(model, zero_ns, way->kernel_rules);
+    item->details = pipeline_details_find(model, zero_ns, way->kernel_rules, way->details);
     if (item->details == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a report");
     }
-    if ((item->results->views & 1U << VIEW_SLICES) != 0) {
+    if (way->details == PIPELINE_ALL_DETAILS && (item->results->views & 1U << VIEW_SLICES) != 0) {
         item->results->duration_ns = item->details->names.duration_ns;
     }
     return true;
@@ -425,7 +425,7 @@ bool pipeline_file(const struct pipeline_way *way,
         .max_events = way->max_events,
         .events = way->sink->events.take == NULL ? NULL : &way->sink->events,
         .events_end_later = true,
-        .operator_inputs = way->wants_details,
+        .operator_inputs = way->details != PIPELINE_NO_DETAILS,
     };
     pipeline_set_stage(way, STAGE_READING);
     bool ok = format_read(in, &options, &bundle, err);

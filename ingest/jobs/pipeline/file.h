@@ -18,7 +18,7 @@ struct pipeline_way {
     uint64_t max_events; /* 0: no bound */
     struct cycles_options cycles;
     const struct kernel_rules *kernel_rules; /* NULL: none of one's own */
-    bool wants_details;
+    enum pipeline_detail details;
     struct pipeline_progress *progress; /* NULL: not wanted */
     const struct pipeline_sink *sink;
 };

@@ -57,7 +57,7 @@ static struct pipeline_way way_of(const struct pipeline_options *options,
                                  .input_limits = options->input_limits,
                                  .max_events = options->max_events,
                                  .kernel_rules = options->kernel_rules,
-                                 .wants_details = options->wants_details,
+                                 .details = options->details,
                                  .cycles = {.marker = options->marker},
                                  .progress = progress,
                                  .sink = sink};

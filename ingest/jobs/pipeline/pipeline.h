@@ -88,6 +88,10 @@ struct pipeline_sink {
     bool (*failed)(void *context, const char *member, const struct err *error, struct err *err);
 };
 
+/* Analyses that an upload leaves to requests: none, those of causes that two traces are compared
+ * by, or all. */
+enum pipeline_detail { PIPELINE_NO_DETAILS, PIPELINE_CAUSES, PIPELINE_ALL_DETAILS };
+
 /* Zeroed: defaults. */
 struct pipeline_options {
     uint64_t memory_budget_bytes; /* 0: no bound */
@@ -95,8 +99,8 @@ struct pipeline_options {
     uint64_t max_events;                     /* of a trace; 0: no bound but the format's */
     const struct kernel_rules *kernel_rules; /* of one's own, read until the end; NULL: none */
     const char *marker;                      /* function whose calls mark cycles; NULL: find it */
-    const char *hardware_path; /* topo_component.csv of the host the trace was taken on */
-    bool wants_details;        /* pipeline_item.details */
+    const char *hardware_path;    /* topo_component.csv of the host the trace was taken on */
+    enum pipeline_detail details; /* pipeline_item.details */
 };
 
 /* Reads the file at `path`. `file_name` decides worker and span, and the kind of cycles of a

@@ -53,3 +53,14 @@ bool query_change_of_results(const struct trace_results *const sides[SIDE_COUNT]
            name_diff_of_operators(sides, arena, &out->operators, err) &&
            name_diff_of_kernels(sides, arena, &out->kernels, err);
 }
+
+void query_cause_change(const struct step_change *step,
+                        const struct cause_side sides[SIDE_COUNT],
+                        struct cause_change *out)
+{
+    int64_t steps[SIDE_COUNT] = {1, 1};
+    for (int side = 0; step->per_step && side < SIDE_COUNT; side++) {
+        steps[side] = step->steps[side];
+    }
+    cause_change_of(sides, steps, out);
+}

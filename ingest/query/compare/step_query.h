@@ -2,6 +2,7 @@
 #ifndef KS_QUERY_COMPARE_STEP_QUERY_H
 #define KS_QUERY_COMPARE_STEP_QUERY_H
 
+#include "ingest/analysis/compare/cause_change.h"
 #include "ingest/analysis/compare/step_change.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
@@ -38,5 +39,10 @@ bool query_change_of_results(const struct trace_results *const sides[SIDE_COUNT]
                              struct arena *arena,
                              struct query_change *out,
                              struct err *err) KS_MUST_USE;
+
+/* Idle causes and efficiency, times per step where both sides have steps [CAU-6]. */
+void query_cause_change(const struct step_change *step,
+                        const struct cause_side sides[SIDE_COUNT],
+                        struct cause_change *out);
 
 #endif

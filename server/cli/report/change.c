@@ -6,6 +6,8 @@
 #include "server/cli/report/report.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static void cell_delta(struct prose *p, double ns)
 {
@@ -104,9 +106,59 @@ static void section_sentence(struct prose *p, const struct query_change *change)
     buf_free(&sentence);
 }
 
+static void cell_value(struct prose *p, const struct cause_change_row *row, double value)
+{
+    if (strcmp(row->unit, "ns") == 0) {
+        prose_cell_time(p, value);
+    } else if (value > 1) {
+        report_table_cell(&p->table, "above 100%");
+    } else {
+        prose_cell_share(p, value);
+    }
+}
+
+static void section_causes(struct prose *p, const struct cause_change *causes, bool per_step)
+{
+    char text[TEXT_FIGURE_BYTES];
+    prose_heading(p, 2, per_step ? "Idle time and efficiency, a step" : "Idle time and efficiency");
+    if (causes->count > 0) {
+        prose_begin_table(p);
+        report_table_column(&p->table, "of", true);
+        report_table_column(&p->table, "figure", true);
+        report_table_column(&p->table, "base", false);
+        report_table_column(&p->table, "candidate", false);
+        report_table_column(&p->table, "difference", false);
+        for (size_t i = 0; i < causes->count; i++) {
+            const struct cause_change_row *row = &causes->rows[i];
+            if (row->base == 0 && row->candidate == 0) {
+                continue;
+            }
+            report_table_cell(&p->table, row->part);
+            report_table_cell(&p->table, row->figure);
+            cell_value(p, row, row->base);
+            cell_value(p, row, row->candidate);
+            if (strcmp(row->unit, "ns") == 0) {
+                cell_delta(p, row->delta);
+            } else {
+                (void)snprintf(text, sizeof text, "%+.1f pp", 100 * row->delta);
+                report_table_cell(&p->table, text);
+            }
+        }
+        prose_end_table(p);
+    }
+    for (size_t i = 0; i < causes->missing_count; i++) {
+        const struct cause_missing *missing = &causes->missing[i];
+        buf_clear(&p->line);
+        buf_printf(&p->line, "%s is not compared: of the %s, %s", missing->part,
+                   missing->side == SIDE_BASE ? "base" : "candidate", missing->reason);
+        prose_bullet(p, p->line.ptr);
+    }
+}
+
 void report_change(struct buf *out,
                    const char *title,
                    const struct query_change *change,
+                   const struct cause_change *causes,
                    bool markdown)
 {
     struct prose p = {.out = out, .markdown = markdown};
@@ -121,6 +173,7 @@ void report_change(struct buf *out,
     section_environment(&p, change->change.environment);
     section_sentence(&p, change);
     section_categories(&p, &change->change.step);
+    section_causes(&p, causes, change->change.step.per_step);
     (void)snprintf(heading, sizeof heading, "Operators that changed most, %s self time %s",
                    trace_change_on_device(change) ? "device" : "host", unit);
     section_names(&p, heading, "operator", rows,

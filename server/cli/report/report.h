@@ -22,10 +22,11 @@ void report_cycles_text(const struct trace_results *results, struct buf *out);
  * (report_json.c). */
 void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out);
 /* Writes what changed between two traces (change.c): the environment, one sentence, the step by
- * category, the operators and kernels that changed most. */
+ * category, idle causes and efficiency, the operators and kernels that changed most. */
 void report_change(struct buf *out,
                    const char *title,
                    const struct query_change *change,
+                   const struct cause_change *causes,
                    bool markdown);
 
 #endif

@@ -1,5 +1,15 @@
 // What rows of declared tables hold. Written by api/rows.py from ingest/model/tables/: change it there.
 
+/** A figure of idle time or efficiency that both traces have. */
+interface CauseChangeRow {
+    part: string; // idle, cause, host (what it did while the devices waited), efficiency, bound (time of operators by what limits them).
+    figure: string; // A cause, a kind of the host, mfu, modelled (share of the time that formulas cover), headroom, compute, memory, none.
+    unit: string; // ns or share.
+    base: number; // Times: per step, or of the whole trace where one has no steps.
+    candidate: number;
+    delta: number;
+}
+
 /** The clock of a rank against the reference. */
 interface RankClockRow {
     rank: number;

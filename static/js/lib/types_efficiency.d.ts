@@ -10,3 +10,6 @@ interface Efficiency {
     totals: { calls: number; flops: number; matrix_flops: number; bytes: number; time_ns: number; mfu: number | null };
     outside_operators: { events: number; time_ns: number }; modelled_time_ns: number;
 }
+
+/** Figures of idle time and efficiency that two traces have; missing: why a side has none. */
+interface DiffCauses extends Sides<Trace> { per: 'step' | 'total'; rows: CauseChangeRow[]; missing: { part: string; side: string; reason: string }[] }

@@ -73,6 +73,18 @@ test('a trace is the base, the candidate is chosen, sides are swapped', async ()
     await eventually(async () => assert.equal(await picker(side('Base'), 'Run').inputValue(), 'after'));
 });
 
+test('idle causes and efficiency of both stand there by step, with words for what is missing', async () => {
+    const { rows, missing, per } = await get(server.url, `diff/causes?${pair}`);
+    await open(`#/diff?${pair}`);
+    const part = page.locator('section:has(> .section-head h2:text-matches("^Idle time and efficiency"))');
+    await part.waitFor();
+    const text = (await part.textContent())?.replaceAll('\u00a0', ' ') ?? '';
+    assert.equal(text.includes('a step'), per === 'step');
+    assert.equal(await part.locator('tbody tr:not(.whole)').count(), rows.filter(({ base, candidate }) => base !== 0 || candidate !== 0).length);
+    assert.equal((text.match(/is not compared: of the/g) ?? []).length, missing.length);
+    assert.match(text, rows.some(({ part: of }) => of === 'idle') ? /The devices wait/ : /Idle time is not compared/);
+});
+
 test('yesterday against today: tick, tick, and one more click', async () => {
     await open('#/');
     const boxes = page.locator('.run-table input[type="checkbox"]:not([disabled])');

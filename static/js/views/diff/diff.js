@@ -6,6 +6,7 @@ import { setParams, traceHref } from '../../app/router.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
 import { canDiff, compareHref } from '../comparison/compare_links.js';
 import { changed, chance } from './changed.js';
+import { causes } from './causes.js';
 import { diffSides } from './sides.js';
 import { nameDiff } from './names.js';
 import { treeDiff } from './tree.js';
@@ -86,7 +87,9 @@ function board(root, data, summary, signal) {
     const byChance = chance(summary);
     const box = h('div');
     const flame = h('a', { class: 'button', href: traceHref(String(data.candidate.id), 'flame', { against: String(data.base.id) }) }, 'Flame graph of both');
-    fill(root, changed(summary), names.answers(summary), h('div', { class: 'diff-choices' }, modes.root, units.root, flame), box);
+    const why = h('section', { class: 'section panel' });
+    causes(why, data.base, data.candidate, signal);
+    fill(root, changed(summary), why, names.answers(summary), h('div', { class: 'diff-choices' }, modes.root, units.root, flame), box);
     return {
         /** @param {URLSearchParams} params */
         update(params) {
