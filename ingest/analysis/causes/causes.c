@@ -133,8 +133,8 @@ static bool takes_part(const struct event_class *class)
 bool causes_takes_part(const struct trace *trace, uint32_t event)
 {
     const struct event_class *class = trace_event_class(&trace->events, event);
-    return takes_part(class) &&
-           strcmp(strtab_text(trace->strings, trace->categories[class->category]), "Trace") != 0;
+    const char *category = strtab_text(trace->strings, trace->categories[class->category]);
+    return takes_part(class) && (*category != 'T' || strcmp(category, "Trace") != 0);
 }
 
 /* ---- arguments ---- */

@@ -80,7 +80,8 @@ static enum path_bound bound_of(const struct analysis *a, uint32_t event)
     if (a->graph.stream[event] >= 0) {
         return communicates(name_of(a, event)) ? PATH_BOUND_COMMUNICATION : PATH_BOUND_COMPUTE;
     }
-    return path_loads_data(&a->graph, event) ? PATH_BOUND_DATA_LOADING : PATH_BOUND_CPU;
+    return path_name_has(&a->graph, event, PATH_NAME_LOADS) ? PATH_BOUND_DATA_LOADING
+                                                            : PATH_BOUND_CPU;
 }
 
 static void add_to_bounds(struct analysis *a, const struct path_edge *edge)
@@ -221,6 +222,20 @@ scaled_weight(const struct analysis *a, const struct path_edge *edge, const stru
     return share < 1 ? llrint((double)edge->weight_ns * share) : edge->weight_ns;
 }
 
+/* In weights that no scale of the same name has changed. */
+static void scale_name(const struct analysis *a, const struct path_scale *by, int64_t *weights_ns)
+{
+    const struct trace *trace = a->causes.trace;
+    uint32_t name = strtab_find(trace->strings, by->name, strlen(by->name));
+    for (size_t i = 0; name != STRTAB_NONE && i < a->graph.edge_count; i++) {
+        const struct path_edge *edge = &a->graph.edges[i];
+        if (edge->type == PATH_OPERATOR && edge->event != PATH_NONE &&
+            trace->events.name[edge->event] == name) {
+            weights_ns[i] = scaled_weight(a, edge, by);
+        }
+    }
+}
+
 static int64_t length_with(struct analysis *a,
                            const struct path_scale *scales,
                            size_t count,
@@ -228,14 +243,10 @@ static int64_t length_with(struct analysis *a,
                            int64_t *reach_ns)
 {
     for (size_t i = 0; i < a->graph.edge_count; i++) {
-        const struct path_edge *edge = &a->graph.edges[i];
-        weights_ns[i] = edge->weight_ns;
-        for (size_t at = 0; edge->type == PATH_OPERATOR && edge->event != PATH_NONE && at < count;
-             at++) {
-            if (strcmp(name_of(a, edge->event), scales[at].name) == 0) {
-                weights_ns[i] = scaled_weight(a, edge, &scales[at]);
-            }
-        }
+        weights_ns[i] = a->graph.edges[i].weight_ns;
+    }
+    for (size_t at = 0; at < count; at++) {
+        scale_name(a, &scales[at], weights_ns);
     }
     return path_longest_with(&a->longest, &a->graph, weights_ns, reach_ns);
 }

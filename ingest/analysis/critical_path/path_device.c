@@ -72,8 +72,7 @@ static bool read_records(struct device *device)
              note_record(&device->recorded, wait->wait_correlation, i, true);
     }
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
-        if (causes_takes_part(trace, i) &&
-            path_graph_name_is(device->graph, i, "cudaEventRecord")) {
+        if (causes_takes_part(trace, i) && path_name_has(device->graph, i, PATH_NAME_RECORDS)) {
             ok = note_record(&device->records, causes_correlation(trace, i), i, false);
         }
     }
@@ -269,7 +268,7 @@ static bool add_wait(struct device *device, uint32_t event, uint32_t stream)
         return ok;
     }
     bool of_host = path_graph_name_is(graph, event, "Event Sync");
-    if (of_host || path_graph_name_is(graph, event, "Stream Wait Event")) {
+    if (of_host || path_name_has(graph, event, PATH_NAME_WAITS)) {
         return add_event_wait(device, event, call, of_host);
     }
     return true;

@@ -28,15 +28,46 @@ bool path_graph_name_is(const struct path_graph *graph, uint32_t event, const ch
     return strcmp(name_of(graph, event), name) == 0;
 }
 
-bool path_loads_data(const struct path_graph *graph, uint32_t event)
+static bool is_one_of(const char *name, const char *const *names, size_t count)
 {
-    const char *name = name_of(graph, event);
-    for (size_t i = 0; i < graph->options->loading_count; i++) {
-        if (strstr(name, graph->options->loading[i]) != NULL) {
-            return true;
-        }
+    bool is = false;
+    for (size_t i = 0; !is && i < count; i++) {
+        is = strcmp(name, names[i]) == 0;
     }
-    return false;
+    return is;
+}
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static uint8_t look_at_name(const struct path_graph *graph, const char *name)
+{
+    static const char *const locks[] = {"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"};
+    static const char *const blocks[] = {"cudaDeviceSynchronize",
+                                         "cudaStreamSynchronize",
+                                         "cudaEventQuery",
+                                         "cudaEventSynchronize",
+                                         "cudaMemcpy",
+                                         "cudaMemcpyAsync"};
+    unsigned flags = PATH_NAME_KNOWN;
+    for (size_t i = 0; i < graph->options->loading_count; i++) {
+        flags |= strstr(name, graph->options->loading[i]) != NULL ? PATH_NAME_LOADS : 0;
+    }
+    flags |= is_one_of(name, locks, COUNT_OF(locks)) ? PATH_NAME_LOCKS : 0;
+    flags |= is_one_of(name, blocks, COUNT_OF(blocks)) ? PATH_NAME_BLOCKS : 0;
+    flags |= strcmp(name, "Stream Wait Event") == 0 ? PATH_NAME_WAITS : 0;
+    flags |= strcmp(name, "cudaEventRecord") == 0 ? PATH_NAME_RECORDS : 0;
+    flags |= strstr(name, "forward") != NULL ? PATH_NAME_FORWARD : 0;
+    flags |= strstr(name, "autograd") != NULL ? PATH_NAME_AUTOGRAD : 0;
+    return (uint8_t)flags;
+}
+
+bool path_name_has(const struct path_graph *graph, uint32_t event, enum path_name_flag flag)
+{
+    uint8_t *flags = &graph->name_flags[graph->causes->trace->events.name[event]];
+    if (*flags == 0) {
+        *flags = look_at_name(graph, name_of(graph, event));
+    }
+    return (*flags & flag) != 0;
 }
 
 static int64_t end_of(const struct path_graph *graph, uint32_t event)
@@ -150,7 +181,7 @@ static bool choose_events(struct path_graph *graph)
         graph->takes_part[i] = causes_takes_part(trace, i) && host_takes_part(graph, i);
     }
     for (uint32_t i = 0; graph->takes_part != NULL && i < count; i++) {
-        if (causes_takes_part(trace, i) && path_graph_name_is(graph, i, "Stream Wait Event")) {
+        if (causes_takes_part(trace, i) && path_name_has(graph, i, PATH_NAME_WAITS)) {
             graph->takes_part[i] = true;
         } else if (graph->stream[i] >= 0) {
             graph->takes_part[i] = graph->linked[i] != PATH_NONE &&
@@ -163,14 +194,6 @@ static bool choose_events(struct path_graph *graph)
 
 /* ---- nodes ---- */
 
-static bool has_nodes(const struct path_graph *graph, uint32_t event, bool is_cuda_call)
-{
-    return graph->takes_part[event] &&
-           (graph->causes->role[event] == CAUSES_OPERATOR || is_cuda_call ||
-            path_loads_data(graph, event) ||
-            (graph->stream[event] >= 0 && graph->linked[event] != PATH_NONE));
-}
-
 static bool is_cuda_call(const struct path_graph *graph, uint32_t event)
 {
     const struct trace *trace = graph->causes->trace;
@@ -179,27 +202,26 @@ static bool is_cuda_call(const struct path_graph *graph, uint32_t event)
     return strcmp(category, "cuda_runtime") == 0 || strcmp(category, "cuda_driver") == 0;
 }
 
-static int compare_nodes(uint32_t a, uint32_t b, const void *nodes_void)
+static bool has_nodes(const struct path_graph *graph, uint32_t event)
 {
-    const struct path_node *nodes = nodes_void;
-    if (nodes[a].ts_ns != nodes[b].ts_ns) {
-        return nodes[a].ts_ns < nodes[b].ts_ns ? -1 : 1;
-    }
-    if (nodes[a].event != nodes[b].event) {
-        return nodes[a].event < nodes[b].event ? -1 : 1;
-    }
-    return (int)nodes[a].is_end - (int)nodes[b].is_end;
+    return graph->takes_part[event] &&
+           (graph->causes->role[event] == CAUSES_OPERATOR ||
+            (graph->stream[event] >= 0 && graph->linked[event] != PATH_NONE) ||
+            path_name_has(graph, event, PATH_NAME_LOADS) || is_cuda_call(graph, event));
 }
 
+/* They were made in the order of events, starts before ends. */
 static bool order_nodes(struct path_graph *graph, const struct path_node *nodes, uint32_t count)
 {
     uint32_t *order = scratch_alloc(count, sizeof *order);
+    int64_t *ts_ns = scratch_alloc(count, sizeof *ts_ns);
     graph->nodes = scratch_alloc(count, sizeof *graph->nodes);
-    bool ok = order != NULL && graph->nodes != NULL;
+    bool ok = order != NULL && ts_ns != NULL && graph->nodes != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
         order[i] = i;
+        ts_ns[i] = nodes[i].ts_ns;
     }
-    ok = ok && sort_stable(order, count, compare_nodes, nodes);
+    ok = ok && sort_by_key(order, count, ts_ns);
     for (uint32_t i = 0; ok && i < count; i++) {
         graph->nodes[i] = nodes[order[i]];
         uint32_t *of_event = graph->nodes[i].is_end ? graph->last : graph->first;
@@ -207,6 +229,7 @@ static bool order_nodes(struct path_graph *graph, const struct path_node *nodes,
     }
     graph->node_count = ok ? count : 0;
     scratch_free(order);
+    scratch_free(ts_ns);
     return ok;
 }
 
@@ -220,7 +243,7 @@ static bool make_nodes(struct path_graph *graph)
     graph->last = scratch_none(events->count);
     bool ok = graph->first != NULL && graph->last != NULL;
     for (uint32_t i = 0; ok && i < events->count; i++) {
-        if (!has_nodes(graph, i, is_cuda_call(graph, i))) {
+        if (!has_nodes(graph, i)) {
             continue;
         }
         for (int end = 0; ok && end < 2; end++) {
@@ -269,13 +292,6 @@ bool path_graph_add(struct path_graph *graph,
     return true;
 }
 
-bool path_takes_lock(const struct path_graph *graph, uint32_t event)
-{
-    return path_graph_name_is(graph, event, "cudaHostAlloc") ||
-           path_graph_name_is(graph, event, "cudaLaunchKernel") ||
-           path_graph_name_is(graph, event, "cudaMemcpyAsync");
-}
-
 /* [CAU-3.3] rule 1: an end waits for all starts since the end before. */
 static bool add_driver_lock(struct path_graph *graph)
 {
@@ -285,7 +301,7 @@ static bool add_driver_lock(struct path_graph *graph)
     bool ok = waiting != NULL;
     for (uint32_t i = 0; ok && i < graph->node_count; i++) {
         const struct path_node *node = &graph->nodes[i];
-        if (!path_takes_lock(graph, node->event)) {
+        if (!path_name_has(graph, node->event, PATH_NAME_LOCKS)) {
             continue;
         }
         if (!node->is_end) {
@@ -344,7 +360,8 @@ bool path_graph_build(struct path_graph *graph,
                       const struct path_options *options)
 {
     *graph = (struct path_graph){.causes = causes, .options = options};
-    if (!find_streams(graph) || !link_sides(graph)) {
+    graph->name_flags = scratch_calloc(strtab_count(causes->trace->strings), 1);
+    if (graph->name_flags == NULL || !find_streams(graph) || !link_sides(graph)) {
         return false;
     }
     find_window(graph);
@@ -357,6 +374,7 @@ bool path_graph_build(struct path_graph *graph,
 
 void path_graph_free(struct path_graph *graph)
 {
+    scratch_free(graph->name_flags);
     scratch_free(graph->takes_part);
     scratch_free(graph->stream);
     scratch_free(graph->linked);

@@ -61,6 +61,7 @@ struct path_graph {
     const struct path_options *options;
     enum path_state state;
     int64_t start_ns, end_ns; /* the window, in times of the trace */
+    uint8_t *name_flags;      /* by name, enum path_name_flag; 0: not looked at */
     uint8_t *takes_part;      /* by event: it does in the window */
     int64_t *stream;          /* by event; -1: none */
     uint32_t *linked;         /* by event: the other side's event; PATH_NONE */
@@ -79,8 +80,18 @@ bool path_graph_build(struct path_graph *graph,
                       const struct path_options *options) KS_MUST_USE;
 void path_graph_free(struct path_graph *graph);
 
-/* Whether the name of the event means loading of data. */
-bool path_loads_data(const struct path_graph *graph, uint32_t event);
+/* What a name says. Names are few and events many: each is looked at once. */
+enum path_name_flag {
+    PATH_NAME_KNOWN = 1,
+    PATH_NAME_LOADS = 2,    /* means loading of data */
+    PATH_NAME_LOCKS = 4,    /* a call that takes the lock of the driver [CAU-3.3] */
+    PATH_NAME_BLOCKS = 8,   /* a call that may wait for the device */
+    PATH_NAME_WAITS = 16,   /* a stream that waits for an event */
+    PATH_NAME_RECORDS = 32, /* a call that records an event */
+    PATH_NAME_FORWARD = 64,
+    PATH_NAME_AUTOGRAD = 128
+};
+bool path_name_has(const struct path_graph *graph, uint32_t event, enum path_name_flag flag);
 
 /* ---- for the parts of the builder ---- */
 
@@ -94,8 +105,6 @@ bool path_graph_add(struct path_graph *graph,
                     int64_t weight_ns) KS_MUST_USE;
 #define PATH_BETWEEN INT64_C(-1)
 bool path_graph_name_is(const struct path_graph *graph, uint32_t event, const char *name);
-/* A call that takes the lock of the driver [CAU-3.3]. */
-bool path_takes_lock(const struct path_graph *graph, uint32_t event);
 /* [CAU-3.3] rule 2: the nesting of host threads. */
 bool path_add_nesting(struct path_graph *graph) KS_MUST_USE;
 /* [CAU-3.3] rule 3: streams, launches, waits. */

@@ -6,8 +6,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
-#include <string.h>
-
 /* A start or an end of an event of a thread: point 2i is the start of events[i], 2i + 1 its end. */
 struct points {
     const struct path_graph *graph;
@@ -22,7 +20,7 @@ struct points {
 /* The one thread number whose operators or annotations have the word in their names: STRTAB_NONE
  * when there is none, or more than one. `but`: not that one. */
 static uint32_t only_thread_with(const struct path_graph *graph,
-                                 const char *word,
+                                 enum path_name_flag word,
                                  const uint8_t *but,
                                  uint8_t *found)
 {
@@ -33,7 +31,7 @@ static uint32_t only_thread_with(const struct path_graph *graph,
         bool is_asked = graph->takes_part[i] && graph->stream[i] < 0 &&
                         (graph->causes->role[i] == CAUSES_OPERATOR ||
                          trace_kind(&trace->events, i) == EVENT_USER_ANNOTATION);
-        if (!is_asked || strstr(strtab_text(trace->strings, trace->events.name[i]), word) == NULL) {
+        if (!is_asked || !path_name_has(graph, i, word)) {
             continue;
         }
         uint32_t tid = trace->tracks[trace_event_track(&trace->events, i)].tid_text;
@@ -53,8 +51,8 @@ static bool find_join(const struct path_graph *graph, uint32_t *from, uint32_t *
     uint8_t *backward = scratch_calloc(count, sizeof *backward);
     bool ok = forward != NULL && backward != NULL;
     if (ok) {
-        *to = only_thread_with(graph, "forward", NULL, forward);
-        *from = only_thread_with(graph, "autograd", forward, backward);
+        *to = only_thread_with(graph, PATH_NAME_FORWARD, NULL, forward);
+        *from = only_thread_with(graph, PATH_NAME_AUTOGRAD, forward, backward);
     }
     if (ok && (*to == STRTAB_NONE || *from == STRTAB_NONE)) {
         *from = STRTAB_NONE;
@@ -90,41 +88,63 @@ static bool list_points(struct points *points)
     return ok;
 }
 
+/* Of a thread and a time: ends before starts, the shorter ends and the longer starts first, equal
+ * ones as they nest. */
 static int compare_points(uint32_t a, uint32_t b, const void *points_void)
 {
     const struct points *points = points_void;
     const struct trace_events *events = &points->graph->causes->trace->events;
     uint32_t a_event = points->events[a / 2];
     uint32_t b_event = points->events[b / 2];
-    int64_t a_dur_ns = trace_dur_ns(events, a_event);
-    int64_t b_dur_ns = trace_dur_ns(events, b_event);
     bool a_ends = a % 2 == 1;
     bool b_ends = b % 2 == 1;
-    int64_t a_ns =
-        a_ends ? saturating_add(events->ts_ns[a_event], a_dur_ns) : events->ts_ns[a_event];
-    int64_t b_ns =
-        b_ends ? saturating_add(events->ts_ns[b_event], b_dur_ns) : events->ts_ns[b_event];
-    int by_thread = order_i64(points->thread[a / 2], points->thread[b / 2]);
-    if (by_thread != 0 || a_ns != b_ns) {
-        return by_thread != 0 ? by_thread : order_i64(a_ns, b_ns);
-    }
     if (a_ends != b_ends) {
         return a_ends ? -1 : 1;
     }
-    int by_length = order_i64(a_dur_ns, b_dur_ns);
+    int by_length = order_i64(trace_dur_ns(events, a_event), trace_dur_ns(events, b_event));
     int by_event = order_i64(a_event, b_event);
     int order = by_length != 0 ? -by_length : by_event;
     return a_ends ? -order : order;
 }
 
+/* Both sorts are linear; events of one thread seldom meet in one time. */
+static bool sort_points(struct points *points, int64_t *ns, int64_t *thread)
+{
+    size_t count = (size_t)points->count * 2;
+    bool ok = sort_by_key(points->order, count, ns) && sort_by_key(points->order, count, thread);
+    for (size_t first = 0; ok && first < count;) {
+        uint32_t at = points->order[first];
+        size_t end = first + 1;
+        while (end < count && thread[points->order[end]] == thread[at] &&
+               ns[points->order[end]] == ns[at]) {
+            end++;
+        }
+        ok = end == first + 1 ||
+             sort_stable(points->order + first, end - first, compare_points, points);
+        first = end;
+    }
+    return ok;
+}
+
 static bool order_points(struct points *points)
 {
-    points->order = scratch_alloc((size_t)points->count * 2, sizeof *points->order);
-    bool ok = points->order != NULL && points->count < UINT32_MAX / 2;
-    for (uint32_t i = 0; ok && i < points->count * 2; i++) {
+    const struct trace_events *events = &points->graph->causes->trace->events;
+    size_t count = (size_t)points->count * 2;
+    int64_t *ns = scratch_alloc(count, sizeof *ns);
+    int64_t *thread = scratch_alloc(count, sizeof *thread);
+    points->order = scratch_alloc(count, sizeof *points->order);
+    bool ok = ns != NULL && thread != NULL && points->order != NULL && count < UINT32_MAX;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t event = points->events[i / 2];
+        int64_t dur_ns = i % 2 == 1 ? trace_dur_ns(events, event) : 0;
         points->order[i] = i;
+        ns[i] = saturating_add(events->ts_ns[event], dur_ns);
+        thread[i] = points->thread[i / 2];
     }
-    return ok && sort_stable(points->order, (size_t)points->count * 2, compare_points, points);
+    ok = ok && sort_points(points, ns, thread);
+    scratch_free(ns);
+    scratch_free(thread);
+    return ok;
 }
 
 /* ---- the walk ---- */
@@ -147,23 +167,8 @@ static bool share_lock(const struct path_graph *graph, uint32_t from, uint32_t t
 {
     const struct path_node *a = &graph->nodes[from];
     const struct path_node *b = &graph->nodes[to];
-    return (!a->is_end || b->is_end) && path_takes_lock(graph, a->event) &&
-           path_takes_lock(graph, b->event);
-}
-
-static bool blocks(const struct path_graph *graph, uint32_t event)
-{
-    static const char *const names[] = {"cudaDeviceSynchronize",
-                                        "cudaStreamSynchronize",
-                                        "cudaEventQuery",
-                                        "cudaEventSynchronize",
-                                        "cudaMemcpy",
-                                        "cudaMemcpyAsync"};
-    bool does = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        does = does || path_graph_name_is(graph, event, names[i]);
-    }
-    return does;
+    return (!a->is_end || b->is_end) && path_name_has(graph, a->event, PATH_NAME_LOCKS) &&
+           path_name_has(graph, b->event, PATH_NAME_LOCKS);
 }
 
 static bool step_to(struct walk *walk, uint32_t node, enum path_edge_type type, int64_t weight_ns)
@@ -207,7 +212,8 @@ static bool leave(struct walk *walk)
     if (node == PATH_NONE) {
         return true;
     }
-    bool ok = step_to(walk, node, PATH_OPERATOR, blocks(walk->graph, top.event) ? 0 : PATH_BETWEEN);
+    bool ok = step_to(walk, node, PATH_OPERATOR,
+                      path_name_has(walk->graph, top.event, PATH_NAME_BLOCKS) ? 0 : PATH_BETWEEN);
     walk->with_nodes--;
     walk->last = node;
     walk->last_parent = top.below;
