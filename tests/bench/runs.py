@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The list of runs with many of them: any page, sorted, searched, for readers of projects.
+"""The lists of runs and of traces with many of them: any page, sorted, searched, for readers of projects.
 
 usage: runs.py [--program build/kinetoscope] [--runs 100000] [--traces 1000000] [--rounds 15] [--keep FOLDER]
 
@@ -33,6 +33,13 @@ VIEWS = [
     ('search by expression', {'q': '/run-7.*9$/', 'sort': 'name'}),
 ]
 
+TRACE_VIEWS = [
+    ('traces, newest', {}),
+    ('traces of a project', {'project': 'project-4'}),
+    ('traces, second half', {'offset': 0.5}),
+    ('traces by worker', {'sort': 'worker'}),
+]
+
 
 def columns(database, table, leave):
     return [name for _, name, *_ in database.execute('PRAGMA table_info(%s)' % table) if name not in leave]
@@ -55,6 +62,8 @@ def copy_rows(path, runs, traces):
         rest = columns(database, table, {'id', name, *links})
         database.execute('INSERT INTO %s (id, %s, %s, %s) SELECT 1 + c.n, \'w-\' || c.n, %s, %s FROM copies AS c, %s AS t WHERE t.id = 1'
                          % (table, name, ', '.join(links), ', '.join(rest), ', '.join(links.values()).replace('%%', '%'), ', '.join('t.' + x for x in rest), table))
+    database.execute('UPDATE upload SET uploaded_at_s = uploaded_at_s + id')
+    database.execute('UPDATE run SET uploaded_at_s = (SELECT max(uploaded_at_s) FROM upload WHERE run_id = run.id)')
     database.execute('ANALYZE')
     database.execute('DELETE FROM sqlite_stat1')
     database.commit()
@@ -83,9 +92,11 @@ def main():
             urllib.request.urlopen(request, timeout=60).read()
         copy_rows(str(pathlib.Path(data, 'kinetoscope.db')), options.runs, options.traces)
     with Program(options.program, data) as program:
-        for name, parameters in VIEWS:
-            parameters = dict(parameters, limit=100, offset=int(parameters.get('offset', 0) * options.runs))
-            url = program.url + '/api/v1/runs?' + urllib.parse.urlencode(parameters)
+        for name, parameters in VIEWS + TRACE_VIEWS:
+            is_traces = (name, parameters) in TRACE_VIEWS
+            rows = options.traces if is_traces else options.runs
+            parameters = dict(parameters, limit=100, offset=int(parameters.get('offset', 0) * rows))
+            url = program.url + '/api/v1/%s?' % ('traces' if is_traces else 'runs') + urllib.parse.urlencode(parameters)
             ask(url)
             # The server remembers whole answers: another limit is another answer.
             answers = [ask(url.replace('limit=100', 'limit=%d' % (100 - i))) for i in range(options.rounds)]
