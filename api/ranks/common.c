@@ -41,16 +41,18 @@ static bool make(struct api_call *call,
                             wanted->with_parts, made, err);
 }
 
-bool ranks_read(struct api_call *call, const struct ranks_wanted *wanted, struct err *err)
+bool ranks_read_of(struct api_call *call,
+                   struct query_ranks *ranks,
+                   const struct ranks_wanted *wanted,
+                   struct err *err)
 {
-    struct query_ranks ranks;
     size_t budget_bytes = 0;
     int64_t span = 0;
     if (!query_string_int(&call->query, "span", 1, INT64_MAX, &span, err) ||
-        !query_ranks_open(call->snapshot, call_arena(call), call->params[0], span, &ranks, err)) {
+        !query_ranks_open(call->snapshot, call_arena(call), call->params[0], span, ranks, err)) {
         return false;
     }
-    if (find_kept(call, &ranks, wanted, err)) {
+    if (find_kept(call, ranks, wanted, err)) {
         return true;
     }
     store_snapshot_close(call->snapshot);
@@ -58,10 +60,16 @@ bool ranks_read(struct api_call *call, const struct ranks_wanted *wanted, struct
         return false;
     }
     /* Another request may have made it meanwhile. */
-    bool ok = find_kept(call, &ranks, wanted, err) ||
-              (err->code == ERR_NONE && make(call, &ranks, wanted, err));
+    bool ok = find_kept(call, ranks, wanted, err) ||
+              (err->code == ERR_NONE && make(call, ranks, wanted, err));
     jobs_window_end(call->api->jobs);
     return ok;
+}
+
+bool ranks_read(struct api_call *call, const struct ranks_wanted *wanted, struct err *err)
+{
+    struct query_ranks ranks;
+    return ranks_read_of(call, &ranks, wanted, err);
 }
 
 void ranks_known_int(struct json_write *w, const char *key, int64_t value)

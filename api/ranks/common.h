@@ -16,6 +16,11 @@ struct ranks_wanted {
 bool ranks_read(struct api_call *call,
                 const struct ranks_wanted *wanted,
                 struct err *err) KS_MUST_USE;
+/* The same; *ranks are the traces that the views are of. */
+bool ranks_read_of(struct api_call *call,
+                   struct query_ranks *ranks,
+                   const struct ranks_wanted *wanted,
+                   struct err *err) KS_MUST_USE;
 
 /* "key": a number; null for INT64_MIN. */
 void ranks_known_int(struct json_write *w, const char *key, int64_t value);

@@ -63,9 +63,15 @@ struct rank_part {
     int64_t ns;
 };
 
+/* Device work that is no collective, without its gaps. */
+struct rank_busy {
+    int64_t start_ns, end_ns;
+};
+
 struct rank_digest {
     int64_t rank;     /* distributedInfo.rank */
     int64_t first_ns; /* start of the first complete event; RANK_UNKNOWN: there is none */
+    int64_t last_ns;  /* when the last one to end ends; the same */
     /* Device time of all collectives together, and the part that other kernels cover. */
     int64_t communication_ns, hidden_ns;
     const char **texts;
@@ -74,7 +80,8 @@ struct rank_digest {
     struct rank_segment *segments;       /* cut at each start and end of a collective, and at each
                                             start of a step; none without collectives */
     struct rank_part *parts;             /* by segment, then name */
-    uint32_t text_count, collective_count, step_count, segment_count, part_count;
+    struct rank_busy *busy;              /* one after the other [RANK-10b] */
+    uint32_t text_count, collective_count, step_count, segment_count, part_count, busy_count;
 };
 
 #endif

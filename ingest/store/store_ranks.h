@@ -7,7 +7,12 @@
 #include "ingest/model/results/ranks.h"
 #include "ingest/store/store.h"
 
-enum run_view { RUN_VIEW_VERDICT, RUN_VIEW_COLLECTIVES, RUN_VIEW_COLLECTIVES_RAW };
+enum run_view {
+    RUN_VIEW_VERDICT,
+    RUN_VIEW_COLLECTIVES,
+    RUN_VIEW_COLLECTIVES_RAW,
+    RUN_VIEW_LANES /* the last: with `part` */
+};
 
 /* Names a view of a run. `inputs` names what it was made of: a view made of other traces is not
  * found, and is replaced by the next one. */
@@ -16,6 +21,7 @@ struct run_view_key {
     int64_t span;
     enum run_view view;
     const char *inputs;
+    int64_t part; /* of lanes: the rank's place, from 0; else 0 */
 };
 
 /* *out is NULL when there is none. */
@@ -38,5 +44,17 @@ bool store_ranks_collectives_put(struct store *store,
                                  const struct run_view_key *key,
                                  const struct ranks_collectives *collectives,
                                  struct err *err) KS_MUST_USE;
+/* One rank's lane. */
+bool store_ranks_lane(struct store_snapshot *snapshot,
+                      struct arena *arena,
+                      const struct run_view_key *key,
+                      struct rank_lane **out,
+                      struct err *err) KS_MUST_USE;
+/* Those of neighbouring ranks, from key->part on. */
+bool store_ranks_lanes_put(struct store *store,
+                           const struct run_view_key *key,
+                           const struct rank_lane *lanes,
+                           size_t count,
+                           struct err *err) KS_MUST_USE;
 
 #endif

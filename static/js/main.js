@@ -19,6 +19,7 @@ const VIEWS = {
     newest: () => import('./views/runs/newest.js'),
     distributed: () => import('./views/distributed/distributed.js'),
     collectives: () => import('./views/collectives/collectives.js'),
+    ranks: () => import('./views/ranks/ranks.js'),
     clock: () => import('./views/clock/clock.js'),
     pipeline: () => import('./views/pipeline/pipeline.js'),
     overview: () => import('./views/overview/overview.js'),

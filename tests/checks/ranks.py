@@ -73,6 +73,23 @@ class Ranks(unittest.TestCase):
             for query in ({'clock': 'x'}, {'sort': 'x'}, {'span': 0}, {'foo': 1}):
                 self.assertEqual(server.get('/api/v1/runs/job/collectives', **query).status, 400, query)
 
+    def test_timeline(self):
+        """Lanes of all ranks on the clock of the run: 14 digits of which 5 are a step's first half."""
+        with kinetoscope.Server() as server:
+            ids = put_run(server, 'job')
+            answer = server.get('/api/v1/runs/job/timeline').json()
+            self.assertEqual([(row['rank'], row['trace'], row['shift_ns'], row['late_steps']) for row in answer['rows']], [(r, ids[r], 0, STEPS if r == CULPRIT else 0) for r in range(4)])
+            self.assertEqual([row['wait_ns'] for row in answer['rows']], [STEPS * (RANKS[CULPRIT][1] - arrive) for _, arrive, _ in RANKS])
+            self.assertEqual((answer['end_ns'], answer['steps'][1]), (STEPS * STEP_NS, {'step': 11, 'start_ns': STEP_NS, 'end_ns': 2 * STEP_NS}))
+            window = server.get('/api/v1/runs/job/timeline/window', start_ns=STEP_NS, end_ns=STEP_NS + END_NS, width_px=8, ranks='1,0').json()
+            self.assertEqual(([row['rank'] for row in window['rows']], window['pixel_ns']), ([1, 0], 50000))
+            late, first = window['rows']
+            self.assertEqual((late['busy'], late['busy_ns'], late['wait'], late['transfer'], late['transfer_ns']), ('89992000', 200000, '00000000', '00000999', END_NS - 250000))
+            self.assertEqual((first['busy'], first['busy_ns'], first['wait'], first['wait_ns'], first['transfer']), ('88000000', 80000, '00999000', 150000, '00000999'))
+            self.assertEqual([row['busy_ns'] for row in server.get('/api/v1/runs/job/timeline/window', width_px=1).json()['rows']], [STEPS * compute for _, _, compute in RANKS])
+            for query in ({'ranks': '4'}, {'ranks': '1,'}, {'ranks': 'x'}, {'start_ns': 5, 'end_ns': 5}, {'width_px': 0}):
+                self.assertEqual(server.get('/api/v1/runs/job/timeline/window', **query).status, 400, query)
+
     def test_stragglers(self):
         with kinetoscope.Server() as server:
             put_run(server, 'job')

@@ -51,20 +51,6 @@ static int64_t start_of(const struct making *m, const struct ranks_part *part)
     return m->is_raw ? start_ns : saturating_sub(start_ns, m->run->members[part->member].offset_ns);
 }
 
-static void find_zero(struct making *m)
-{
-    bool has_any = false;
-    for (size_t i = 0; i < m->run->member_count; i++) {
-        const struct ranks_member *member = &m->run->members[i];
-        int64_t first_ns =
-            m->is_raw ? member->first_ns : saturating_sub(member->first_ns, member->offset_ns);
-        if (member->first_ns != RANK_UNKNOWN && (!has_any || first_ns < m->zero_ns)) {
-            m->zero_ns = first_ns;
-            has_any = true;
-        }
-    }
-}
-
 /* ---- figures of one instance [RANK-1h] [RANK-1i] ---- */
 
 struct extremes {
@@ -397,7 +383,7 @@ bool ranks_run_collectives(struct ranks_run *run,
     if (out->rows == NULL || !copy_texts(&m)) {
         return false;
     }
-    find_zero(&m);
+    m.zero_ns = ranks_zero(run, is_raw);
     for (uint32_t i = 0; i < run->instance_count; i++) {
         fill_row(&m, i, &out->rows[i]);
     }

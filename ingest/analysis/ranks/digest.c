@@ -381,13 +381,16 @@ static bool find_steps(struct digesting *d)
 
 /* ---- all together ---- */
 
-static void find_first(struct digesting *d)
+static void find_bounds(struct digesting *d)
 {
     const struct trace_index *index = d->index;
     for (uint32_t i = 0; i < index->count; i++) {
         int64_t start_ns = digest_start(d, index->in_order[i]);
         bool is_first = d->out->first_ns == RANK_UNKNOWN || start_ns < d->out->first_ns;
         d->out->first_ns = is_first ? start_ns : d->out->first_ns;
+        int64_t end_ns =
+            saturating_add(start_ns, trace_dur_ns(&d->sel->trace->events, index->in_order[i]));
+        d->out->last_ns = i64_max(d->out->last_ns, end_ns);
     }
 }
 
@@ -410,9 +413,10 @@ bool rank_digest_build(struct rank_digest **out,
         d.out->rank = sel->trace->distributed_rank == TRACE_NO_ID ? RANK_UNKNOWN
                                                                   : sel->trace->distributed_rank;
         d.out->first_ns = RANK_UNKNOWN;
-        find_first(&d);
+        d.out->last_ns = RANK_UNKNOWN;
+        find_bounds(&d);
         ok = read_args(&d) && find_collectives(&d) && find_steps(&d) && digest_segments(&d) &&
-             copy_texts(&d) && !d.failed;
+             digest_busy(&d) && copy_texts(&d) && !d.failed;
     }
     id_map_free(&d.packed);
     id_map_free(&d.copied);

@@ -13,6 +13,9 @@
 /* At most so many parts: then the names with the least time go without. */
 #define RANK_PARTS_MAX ((uint32_t)1 << 19)
 
+/* At most so many stretches of work: the shortest gaps between more are closed [RANK-10b]. */
+#define RANK_BUSY_MAX ((uint32_t)1 << 14)
+
 /* In the arena; O(n log n) of the trace's events, whatever overlaps. False without memory. */
 bool rank_digest_build(struct rank_digest **out,
                        struct arena *arena,

@@ -33,4 +33,7 @@ uint32_t digest_name(struct digesting *d, uint32_t name);
 /* Fills segments and parts from collectives and steps. */
 bool digest_segments(struct digesting *d) KS_MUST_USE;
 
+/* Fills busy. */
+bool digest_busy(struct digesting *d) KS_MUST_USE;
+
 #endif

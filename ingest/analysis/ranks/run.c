@@ -22,8 +22,10 @@ struct ranks_run *ranks_run_create(const int64_t *ranks, const int64_t *trace_id
     run->member_count = count;
     bool ok = run->texts != NULL && run->members != NULL;
     for (size_t i = 0; ok && i < count; i++) {
-        run->members[i] = (struct ranks_member){
-            .rank = ranks[i], .trace_id = trace_ids[i], .first_ns = RANK_UNKNOWN};
+        run->members[i] = (struct ranks_member){.rank = ranks[i],
+                                                .trace_id = trace_ids[i],
+                                                .first_ns = RANK_UNKNOWN,
+                                                .last_ns = RANK_UNKNOWN};
         struct id_slot *slot = id_map_add(&run->member_of_rank, ranks[i]);
         ok = slot != NULL;
         if (ok) {
@@ -63,6 +65,7 @@ void ranks_run_destroy(struct ranks_run *run)
     scratch_free(run->culprits);
     scratch_free(run->first_candidate);
     scratch_free(run->candidate_ns);
+    scratch_free(run->last_start_ns);
     scratch_free(run);
 }
 
@@ -78,6 +81,22 @@ int64_t ranks_median(int64_t *values, size_t count)
     ranks_sort(values, count);
     int64_t low = values[(count - 1) / 2];
     return ranks_middle(low, values[count / 2]);
+}
+
+int64_t ranks_zero(const struct ranks_run *run, bool is_raw)
+{
+    int64_t zero_ns = 0;
+    bool has_any = false;
+    for (size_t i = 0; i < run->member_count; i++) {
+        const struct ranks_member *member = &run->members[i];
+        int64_t first_ns =
+            is_raw ? member->first_ns : saturating_sub(member->first_ns, member->offset_ns);
+        if (member->first_ns != RANK_UNKNOWN && (!has_any || first_ns < zero_ns)) {
+            zero_ns = first_ns;
+            has_any = true;
+        }
+    }
+    return zero_ns;
 }
 
 /* ---- adding ---- */
@@ -205,6 +224,7 @@ bool ranks_run_add(struct ranks_run *run, size_t member, const struct rank_diges
     struct ranks_member *to = &run->members[member];
     uint32_t *shared = scratch_alloc(digest->text_count, sizeof *shared);
     to->first_ns = digest->first_ns;
+    to->last_ns = digest->last_ns;
     to->communication_ns = digest->communication_ns;
     to->hidden_ns = digest->hidden_ns;
     bool ok = shared != NULL && share_texts(run, digest, shared) &&

@@ -49,5 +49,23 @@ bool ranks_run_collectives(struct ranks_run *run,
 bool ranks_run_verdict(struct ranks_run *run,
                        struct arena *arena,
                        struct ranks_verdict *out) KS_MUST_USE;
+/* What the rank's device does in time [RANK-10b]; once matched. */
+bool ranks_run_lane(struct ranks_run *run,
+                    size_t member,
+                    const struct rank_digest *digest,
+                    struct arena *arena,
+                    struct rank_lane *out) KS_MUST_USE;
+
+#define LANE_LEVEL_MAX 9
+
+/* A window of a lane, at a digit a pixel of `pixel_ns` [RANK-10c]: how much of it is covered, 0
+ * only where nothing is, LANE_LEVEL_MAX all of it. `levels` takes `pixels` digits and a zero;
+ * *covered_ns sums what is covered. O(spans + pixels). False without memory. */
+bool rank_lane_levels(const struct lane_spans *spans,
+                      int64_t start_ns,
+                      int64_t pixel_ns,
+                      size_t pixels,
+                      char *levels,
+                      int64_t *covered_ns) KS_MUST_USE;
 
 #endif

@@ -53,7 +53,7 @@ struct ranks_part {
 
 struct ranks_member {
     int64_t rank, trace_id;
-    int64_t first_ns; /* RANK_UNKNOWN: no event */
+    int64_t first_ns, last_ns; /* RANK_UNKNOWN: no event */
     int64_t offset_ns, residual_ns;
     int64_t samples; /* RANK_UNKNOWN: a reference */
     int64_t communication_ns, hidden_ns;
@@ -96,6 +96,7 @@ struct ranks_run {
     size_t culprit_count;
     bool has_instances; /* that stragglers use */
     bool has_candidates;
+    int64_t *last_start_ns; /* by instance, aligned: when the last rank arrives; NULL: not asked */
 };
 
 static inline struct ranks_call ranks_call_of(const struct ranks_run *run, uint32_t call)
@@ -126,6 +127,10 @@ static inline int64_t ranks_middle(int64_t a, int64_t b)
 int64_t ranks_median(int64_t *values, size_t count);
 void ranks_sort(int64_t *values, size_t count);
 
+/* Place of a step in run.steps; RANKS_NONE: it is left out. */
+uint32_t ranks_step_place(const struct ranks_run *run, int64_t number);
+/* Absolute start of the run on one clock [RANK-0c]; 0 without events. */
+int64_t ranks_zero(const struct ranks_run *run, bool is_raw);
 /* Adds what the all-to-alls of a digest send [RANK-1k]. */
 bool ranks_add_experts(struct ranks_run *run,
                        size_t member,

@@ -14,7 +14,7 @@
 
 /* ---- steps ---- */
 
-static uint32_t step_place(const struct ranks_run *run, int64_t number)
+uint32_t ranks_step_place(const struct ranks_run *run, int64_t number)
 {
     size_t low = 0;
     size_t high = run->step_count;
@@ -72,7 +72,7 @@ static uint32_t step_at(const struct ranks_run *run, const struct ranks_member *
         }
     }
     return low == 0 ? RANKS_NONE
-                    : step_place(run, member->steps[member->steps_by_start[low - 1]].number);
+                    : ranks_step_place(run, member->steps[member->steps_by_start[low - 1]].number);
 }
 
 static const struct rank_step *step_of(const struct ranks_member *member, int64_t number)

@@ -360,11 +360,46 @@ static bool write_text(const struct ranks_run *run, struct arena *arena, struct 
     return out->text != NULL;
 }
 
+/* ---- where it lies in time [RANK-10a] ---- */
+
+static bool place_steps(const struct ranks_run *run, struct arena *arena, struct ranks_verdict *out)
+{
+    out->zero_ns = ranks_zero(run, false);
+    out->step_start_ns = arena_calloc(arena, run->step_count + 1, sizeof *out->step_start_ns);
+    out->step_end_ns = arena_calloc(arena, run->step_count + 1, sizeof *out->step_end_ns);
+    if (out->step_start_ns == NULL || out->step_end_ns == NULL) {
+        return false;
+    }
+    for (size_t s = 0; s < run->step_count; s++) {
+        out->step_start_ns[s] = INT64_MAX;
+        out->step_end_ns[s] = INT64_MIN;
+    }
+    for (size_t m = 0; m < run->member_count; m++) {
+        const struct ranks_member *member = &run->members[m];
+        int64_t zero_ns = saturating_add(out->zero_ns, member->offset_ns);
+        if (member->last_ns != RANK_UNKNOWN) {
+            out->end_ns = i64_max(out->end_ns, saturating_sub(member->last_ns, zero_ns));
+        }
+        for (uint32_t i = 0; i < member->step_count; i++) {
+            const struct rank_step *step = &member->steps[i];
+            uint32_t place = ranks_step_place(run, step->number);
+            if (place != RANKS_NONE) {
+                int64_t start_ns = saturating_sub(step->start_ns, zero_ns);
+                out->step_start_ns[place] = i64_min(out->step_start_ns[place], start_ns);
+                out->step_end_ns[place] =
+                    i64_max(out->step_end_ns[place], saturating_add(start_ns, step->duration_ns));
+            }
+        }
+    }
+    return true;
+}
+
 bool ranks_run_verdict(struct ranks_run *run, struct arena *arena, struct ranks_verdict *out)
 {
     *out = (struct ranks_verdict){.rank_count = 0};
     if (!copy_clocks(run, arena, out) || !copy_cells(run, arena, out) ||
-        !explain_culprits(run, arena, out) || !count_recurrence(run, arena, out)) {
+        !explain_culprits(run, arena, out) || !count_recurrence(run, arena, out) ||
+        !place_steps(run, arena, out)) {
         return false;
     }
     decide(run, out);

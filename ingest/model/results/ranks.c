@@ -14,6 +14,10 @@
 #define TABLE_ROW struct clock_row
 #include "ingest/model/tables/describe.h"
 
+#define TABLE_DEF "ingest/model/tables/ranks/lane.def"
+#define TABLE_ROW struct lane_row
+#include "ingest/model/tables/describe.h"
+
 static const char *const cause_names[CAUSE_COUNT] = {"compute", "memory", "input", "host"};
 static const char *const verdict_names[] = {"unknown", "balanced", "persistent", "scattered"};
 

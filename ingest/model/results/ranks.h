@@ -98,6 +98,39 @@ struct ranks_verdict {
     int64_t culprit_steps; /* of the most frequent culprit */
     int64_t lost_ns;
     const char *text;
+    /* On the aligned clock [RANK-10a]. */
+    int64_t zero_ns;                      /* absolute: start of the run */
+    int64_t end_ns;                       /* of its last event, from zero_ns */
+    int64_t *step_start_ns, *step_end_ns; /* by step, from zero_ns: of all its ranks */
 };
+
+/* What a rank's device does in time, for the timeline of all ranks [RANK-10b]. */
+enum lane_layer { LANE_BUSY, LANE_TRANSFER, LANE_WAIT, LANE_LAYER_COUNT };
+
+/* By start; from the start of the run, on the aligned clock. */
+struct lane_spans {
+    int64_t *start_ns, *end_ns;
+    size_t count;
+};
+
+struct rank_lane {
+    int64_t rank;
+    struct lane_spans layers[LANE_LAYER_COUNT];
+};
+
+/* A window of a lane: a digit a pixel [RANK-10c]. */
+struct rank_levels {
+    int64_t rank;
+    const char *levels[LANE_LAYER_COUNT];
+    int64_t covered_ns[LANE_LAYER_COUNT];
+};
+
+/* A rank in the timeline of all. */
+struct lane_row {
+#define TABLE_DEF "ingest/model/tables/ranks/lane.def"
+#include "ingest/model/tables/struct.h"
+};
+
+extern const struct row_table table_lane;
 
 #endif

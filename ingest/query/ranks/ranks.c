@@ -12,10 +12,12 @@
 #include <string.h>
 
 /* Changes whenever a view of the same traces becomes another one. */
-#define VIEWS_VERSION 1
+#define VIEWS_VERSION 2
 /* Digests that stay in memory between the passes over them; more are read again. */
 #define HELD_BYTES ((size_t)256 << 20)
 #define ID_BYTES 32
+/* Lanes that are written at once. */
+#define LANES_AT_ONCE 32
 
 static bool no_memory(struct err *err)
 {
@@ -91,7 +93,7 @@ bool query_ranks_open(struct store_snapshot *snapshot,
 
 static struct run_view_key key_of(const struct query_ranks *ranks, enum run_view view)
 {
-    return (struct run_view_key){ranks->run, ranks->span, view, ranks->inputs};
+    return (struct run_view_key){ranks->run, ranks->span, view, ranks->inputs, 0};
 }
 
 bool query_ranks_find_verdict(struct store_snapshot *snapshot,
@@ -114,6 +116,36 @@ bool query_ranks_find_collectives(struct store_snapshot *snapshot,
     struct run_view_key key =
         key_of(ranks, is_raw ? RUN_VIEW_COLLECTIVES_RAW : RUN_VIEW_COLLECTIVES);
     return store_ranks_collectives(snapshot, arena, &key, out, err);
+}
+
+bool query_ranks_levels(struct store_snapshot *snapshot,
+                        struct arena *arena,
+                        const struct query_ranks *ranks,
+                        size_t place,
+                        const struct query_ranks_window *window,
+                        struct rank_levels **out,
+                        struct err *err)
+{
+    struct run_view_key key = key_of(ranks, RUN_VIEW_LANES);
+    struct rank_lane *lane = NULL;
+    key.part = (int64_t)place;
+    *out = NULL;
+    if (!store_ranks_lane(snapshot, arena, &key, &lane, err) || lane == NULL) {
+        return err->code == ERR_NONE;
+    }
+    struct rank_levels *levels = arena_calloc(arena, 1, sizeof *levels);
+    for (int l = 0; levels != NULL && l < LANE_LAYER_COUNT; l++) {
+        char *digits = arena_calloc(arena, window->pixels + 1, 1);
+        if (digits == NULL ||
+            !rank_lane_levels(&lane->layers[l], window->start_ns, window->pixel_ns, window->pixels,
+                              digits, &levels->covered_ns[l])) {
+            return no_memory(err);
+        }
+        levels->levels[l] = digits;
+        levels->rank = lane->rank;
+    }
+    *out = levels;
+    return levels != NULL || no_memory(err);
 }
 
 /* ---- digests ---- */
@@ -291,6 +323,31 @@ static bool run_all(struct digests *d, struct ranks_run *run, struct err *err)
            (!ranks_run_has_culprits(run) || each_digest(d, run, ranks_run_kernels, err));
 }
 
+static bool keep_lanes(struct digests *d,
+                       const struct query_ranks *ranks,
+                       struct ranks_run *run,
+                       struct err *err)
+{
+    struct run_view_key key = key_of(ranks, RUN_VIEW_LANES);
+    struct rank_lane lanes[LANES_AT_ONCE];
+    struct arena arena;
+    bool ok = true;
+    arena_init(&arena, 0);
+    for (size_t i = 0; ok && i < d->count; i++) {
+        const struct rank_digest *digest = NULL;
+        size_t at = i % LANES_AT_ONCE;
+        ok = read_digest(d, d->kept_at[i], d->places[i].trace_id, &digest, err) &&
+             (ranks_run_lane(run, i, digest, &arena, &lanes[at]) || no_memory(err));
+        if (ok && (at + 1 == LANES_AT_ONCE || i + 1 == d->count)) {
+            key.part = (int64_t)(i - at);
+            ok = store_ranks_lanes_put(d->snapshot->store, &key, lanes, at + 1, err);
+            arena_free(&arena);
+        }
+    }
+    arena_free(&arena);
+    return ok;
+}
+
 static bool keep(struct store_snapshot *snapshot,
                  const struct query_ranks *ranks,
                  bool is_raw,
@@ -325,6 +382,7 @@ bool query_ranks_make(struct store_snapshot *snapshot,
              no_memory(err);
         out->verdict.twice_count = d.twice_count;
     }
+    ok = ok && keep_lanes(&d, ranks, run, err);
     ranks_run_destroy(run);
     close_digests(&d);
     return ok && keep(snapshot, ranks, is_raw, out, err);

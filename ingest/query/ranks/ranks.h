@@ -49,6 +49,22 @@ bool query_ranks_find_collectives(struct store_snapshot *snapshot,
                                   struct ranks_collectives **out,
                                   struct err *err) KS_MUST_USE;
 
+/* From start_ns, so many pixels of pixel_ns each. */
+struct query_ranks_window {
+    int64_t start_ns, pixel_ns;
+    size_t pixels;
+};
+
+/* A window of the lane of the rank at a place of the verdict's clocks. *out is NULL when there is
+ * none: lanes are kept with the verdict. */
+bool query_ranks_levels(struct store_snapshot *snapshot,
+                        struct arena *arena,
+                        const struct query_ranks *ranks,
+                        size_t place,
+                        const struct query_ranks_window *window,
+                        struct rank_levels **out,
+                        struct err *err) KS_MUST_USE;
+
 struct query_ranks_made {
     struct ranks_verdict verdict;
     struct ranks_collectives collectives;

@@ -48,6 +48,10 @@ static const struct member part_members[] = {
     MEMBER(struct rank_part, name),
     MEMBER(struct rank_part, ns),
 };
+static const struct member busy_members[] = {
+    MEMBER(struct rank_busy, start_ns),
+    MEMBER(struct rank_busy, end_ns),
+};
 static const struct member operation_members[] = {
     MEMBER(struct operation, start_s),     MEMBER(struct operation, duration_s),
     MEMBER(struct operation, step),        MEMBER(struct operation, rank),
@@ -144,18 +148,20 @@ void rank_digest_encode(struct column_parts *parts, const void *block)
     const struct rank_digest *digest = block;
     struct column_encoder *enc = &parts->enc;
     const int64_t head[] = {digest->rank, digest->first_ns, digest->communication_ns,
-                            digest->hidden_ns};
+                            digest->hidden_ns, digest->last_ns};
     column_encode_number(enc, digest->text_count);
     column_encode_number(enc, digest->collective_count);
     column_encode_number(enc, digest->step_count);
     column_encode_number(enc, digest->segment_count);
     column_encode_number(enc, digest->part_count);
+    column_encode_number(enc, digest->busy_count);
     column_encode_i64(enc, head, COUNT_OF(head));
     column_encode_texts(enc, digest->texts, digest->text_count);
     PUT_ROWS(parts, digest->collectives, digest->collective_count, collective_members);
     PUT_ROWS(parts, digest->steps, digest->step_count, step_members);
     PUT_ROWS(parts, digest->segments, digest->segment_count, segment_members);
     PUT_ROWS(parts, digest->parts, digest->part_count, part_members);
+    PUT_ROWS(parts, digest->busy, digest->busy_count, busy_members);
 }
 
 static bool is_text(const struct rank_digest *digest, uint32_t text)
@@ -202,18 +208,21 @@ void rank_digest_decode(struct column_decoder *dec, void *block)
     digest->step_count = column_decode_count(dec);
     digest->segment_count = column_decode_count(dec);
     digest->part_count = column_decode_count(dec);
-    const int64_t *head = column_decode_i64(dec, 4);
+    digest->busy_count = column_decode_count(dec);
+    const int64_t *head = column_decode_i64(dec, 5);
     if (head != NULL) {
         digest->rank = head[0];
         digest->first_ns = head[1];
         digest->communication_ns = head[2];
         digest->hidden_ns = head[3];
+        digest->last_ns = head[4];
     }
     digest->texts = column_decode_texts(dec, digest->text_count);
     GET_ROWS(dec, digest->collectives, digest->collective_count, collective_members);
     GET_ROWS(dec, digest->steps, digest->step_count, step_members);
     GET_ROWS(dec, digest->segments, digest->segment_count, segment_members);
     GET_ROWS(dec, digest->parts, digest->part_count, part_members);
+    GET_ROWS(dec, digest->busy, digest->busy_count, busy_members);
     dec->failed = dec->failed || !is_sound(digest);
 }
 

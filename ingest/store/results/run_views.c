@@ -1,4 +1,5 @@
 /* Views of a run of many ranks as packed blocks of the table run_view. */
+#include "ingest/base/saturating.h"
 #include "ingest/store/codec/column_codec.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/store_ranks.h"
@@ -173,7 +174,8 @@ static void put_verdict(struct column_encoder *enc, const void *view)
     const struct ranks_verdict *from = view;
     const int64_t numbers[] = {from->reference,      from->island_count,  from->twice_count,
                                from->left_out_steps, (int64_t)from->kind, from->rank,
-                               (int64_t)from->cause, from->culprit_steps, from->lost_ns};
+                               (int64_t)from->cause, from->culprit_steps, from->lost_ns,
+                               from->zero_ns,        from->end_ns};
     size_t cells = from->rank_count * from->step_count;
     column_encode_i64(enc, numbers, sizeof numbers / sizeof *numbers);
     column_encode_texts(enc, &from->text, 1);
@@ -183,6 +185,8 @@ static void put_verdict(struct column_encoder *enc, const void *view)
     column_encode_i64(enc, from->step_ns, cells);
     column_encode_i64(enc, from->wait_ns, cells);
     column_encode_i64(enc, from->work_ns, cells);
+    column_encode_i64(enc, from->step_start_ns, from->step_count);
+    column_encode_i64(enc, from->step_end_ns, from->step_count);
     for (size_t s = 0; s < from->step_count; s++) {
         put_culprit(enc, &from->culprits[s]);
     }
@@ -214,7 +218,7 @@ static void get_rest_of_verdict(struct column_decoder *dec, struct ranks_verdict
 static void get_verdict(struct column_decoder *dec, void *view)
 {
     struct ranks_verdict *out = view;
-    const int64_t *numbers = column_decode_i64(dec, 9);
+    const int64_t *numbers = column_decode_i64(dec, 11);
     if (numbers == NULL || numbers[4] < 0 || numbers[4] > VERDICT_SCATTERED || numbers[6] < 0 ||
         numbers[6] >= CAUSE_COUNT) {
         dec->failed = true;
@@ -228,7 +232,9 @@ static void get_verdict(struct column_decoder *dec, void *view)
                                   .rank = numbers[5],
                                   .cause = (enum rank_cause)numbers[6],
                                   .culprit_steps = numbers[7],
-                                  .lost_ns = numbers[8]};
+                                  .lost_ns = numbers[8],
+                                  .zero_ns = numbers[9],
+                                  .end_ns = numbers[10]};
     out->text = get_text(dec);
     out->clocks = get_table(dec, &table_clock, &out->rank_count);
     out->step_count = column_decode_count(dec);
@@ -237,38 +243,56 @@ static void get_verdict(struct column_decoder *dec, void *view)
     out->step_ns = column_decode_i64(dec, cells);
     out->wait_ns = column_decode_i64(dec, cells);
     out->work_ns = column_decode_i64(dec, cells);
+    out->step_start_ns = column_decode_i64(dec, out->step_count);
+    out->step_end_ns = column_decode_i64(dec, out->step_count);
     get_rest_of_verdict(dec, out);
 }
 
 /* ---- the table ---- */
 
-static bool write_view(struct store *store,
-                       const struct run_view_key *key,
-                       void (*put)(struct column_encoder *, const void *),
-                       const void *view,
-                       struct err *err)
+/* In a transaction of the caller. */
+static bool write_bytes(struct store *store,
+                        const struct run_view_key *key,
+                        const void *bytes,
+                        size_t len,
+                        struct err *err)
 {
-    struct column_encoder enc;
     struct db_stmt st;
-    void *bytes = NULL;
-    size_t len = 0;
-    column_encode_init(&enc);
-    put(&enc, view);
-    bool ok = column_encode_finish(&enc, &bytes, &len, err);
-    column_encode_free(&enc);
-    if (!ok || !store_write_begin(store, STORE_BATCH, err)) {
-        free(bytes);
-        return false;
-    }
     db_prepare(&st, store->writer,
                "INSERT OR REPLACE INTO run_view (run_id, kind, span, inputs, bytes)"
                " SELECT id, ?2, ?3, ?4, ?5 FROM run WHERE name = ?1");
     db_put_text(&st, key->run);
-    db_put_int(&st, (int64_t)key->view);
+    db_put_int(&st, (int64_t)key->view + key->part);
     db_put_int(&st, key->span);
     db_put_text(&st, key->inputs);
     db_put_blob(&st, bytes, len);
-    ok = store_write_end(store, db_run(&st, err), err);
+    return db_run(&st, err);
+}
+
+typedef void put_view(struct column_encoder *enc, const void *view);
+
+static bool pack_view(put_view *put, const void *view, void **bytes, size_t *len, struct err *err)
+{
+    struct column_encoder enc;
+    column_encode_init(&enc);
+    put(&enc, view);
+    bool ok = column_encode_finish(&enc, bytes, len, err);
+    column_encode_free(&enc);
+    return ok;
+}
+
+static bool write_view(struct store *store,
+                       const struct run_view_key *key,
+                       put_view *put,
+                       const void *view,
+                       struct err *err)
+{
+    void *bytes = NULL;
+    size_t len = 0;
+    bool ok = pack_view(put, view, &bytes, &len, err) && store_write_begin(store, STORE_BATCH, err);
+    if (ok) {
+        ok = store_write_end(store, write_bytes(store, key, bytes, len, err), err);
+    }
     free(bytes);
     return ok;
 }
@@ -294,7 +318,7 @@ static bool read_view(struct store_snapshot *snapshot,
                "SELECT v.bytes FROM run_view AS v JOIN run AS r ON r.id = v.run_id"
                " WHERE r.name = ? AND v.kind = ? AND v.span = ? AND v.inputs = ?");
     db_put_text(&st, key->run);
-    db_put_int(&st, (int64_t)key->view);
+    db_put_int(&st, (int64_t)key->view + key->part);
     db_put_int(&st, key->span);
     db_put_text(&st, key->inputs);
     if (db_next(&st)) {
@@ -353,4 +377,82 @@ bool store_ranks_collectives_put(struct store *store,
                                  struct err *err)
 {
     return write_view(store, key, put_collectives, collectives, err);
+}
+
+/* ---- lanes ---- */
+
+static void put_lane(struct column_encoder *enc, const void *view)
+{
+    const struct rank_lane *from = view;
+    column_encode_i64(enc, &from->rank, 1);
+    for (int l = 0; l < LANE_LAYER_COUNT; l++) {
+        const struct lane_spans *spans = &from->layers[l];
+        int64_t before = 0;
+        column_encode_number(enc, spans->count);
+        for (size_t i = 0; i < spans->count; i++) {
+            const int64_t moved[] = {saturating_sub(spans->start_ns[i], before),
+                                     saturating_sub(spans->end_ns[i], spans->start_ns[i])};
+            column_encode_i64(enc, &moved[0], 1);
+            column_encode_i64(enc, &moved[1], 1);
+            before = spans->start_ns[i];
+        }
+    }
+}
+
+static void get_lane(struct column_decoder *dec, void *view)
+{
+    struct rank_lane *out = view;
+    out->rank = column_decode_signed(dec);
+    for (int l = 0; l < LANE_LAYER_COUNT && !dec->failed; l++) {
+        struct lane_spans *spans = &out->layers[l];
+        size_t count = column_decode_count(dec);
+        int64_t start_ns = 0;
+        if (count > (size_t)(dec->end - dec->at)) {
+            dec->failed = true;
+            return;
+        }
+        spans->start_ns = arena_calloc(dec->arena, count + 1, sizeof *spans->start_ns);
+        spans->end_ns = arena_calloc(dec->arena, count + 1, sizeof *spans->end_ns);
+        dec->failed = dec->failed || spans->start_ns == NULL || spans->end_ns == NULL;
+        for (size_t i = 0; i < count && !dec->failed; i++) {
+            start_ns = saturating_add(start_ns, column_decode_signed(dec));
+            spans->start_ns[i] = start_ns;
+            spans->end_ns[i] = saturating_add(start_ns, column_decode_signed(dec));
+            spans->count = i + 1;
+        }
+    }
+}
+
+bool store_ranks_lane(struct store_snapshot *snapshot,
+                      struct arena *arena,
+                      const struct run_view_key *key,
+                      struct rank_lane **out,
+                      struct err *err)
+{
+    void *view = NULL;
+    bool ok = read_view(snapshot, arena, key, sizeof **out, get_lane, &view, err);
+    *out = view;
+    return ok;
+}
+
+bool store_ranks_lanes_put(struct store *store,
+                           const struct run_view_key *key,
+                           const struct rank_lane *lanes,
+                           size_t count,
+                           struct err *err)
+{
+    struct run_view_key part = *key;
+    bool ok = store_write_begin(store, STORE_BATCH, err);
+    if (!ok) {
+        return false;
+    }
+    for (size_t i = 0; ok && i < count; i++) {
+        void *bytes = NULL;
+        size_t len = 0;
+        part.part = key->part + (int64_t)i;
+        ok = pack_view(put_lane, &lanes[i], &bytes, &len, err) &&
+             write_bytes(store, &part, bytes, len, err);
+        free(bytes);
+    }
+    return store_write_end(store, ok, err);
 }

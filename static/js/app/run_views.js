@@ -11,6 +11,7 @@ const hasRanks = (run) => run.views.includes('distributed') && run.trace_list.le
  */
 export const RUN_VIEWS = [
     { view: 'distributed', label: 'Distributed', when: ({ views }) => views.includes('distributed') },
+    { view: 'ranks', label: 'All ranks', when: hasRanks },
     { view: 'collectives', label: 'Collectives', when: hasRanks },
     { view: 'clock', label: 'Clocks', when: hasRanks },
     { view: 'pipeline', label: 'Pipeline', when: (run) => hasRanks(run) || run.trace_list.some(({ format }) => format === 'operations') },

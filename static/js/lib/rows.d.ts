@@ -411,6 +411,17 @@ interface KernelUseMetricRow {
     max: number | null;
 }
 
+/** A rank in the timeline of all ranks of its run. */
+interface RankLaneRow {
+    rank: number;
+    trace: number; // Id of its trace.
+    shift_ns: number; // Start of its trace on the aligned clock, from the start of the run. [ns]
+    residual_ns: number | null; // Median distance of its ends of collectives from the others'. [ns]
+    confidence: 'reference' | 'high' | 'medium' | 'low'; // reference, high, medium or low.
+    wait_ns: number | null; // Its waiting in all steps; the least waits for nobody: it is late. [ns]
+    late_steps: number; // Steps in which the others wait for it.
+}
+
 /** A call that launches with one piece of the device work of its correlation. */
 interface LaunchRow {
     correlation: number;

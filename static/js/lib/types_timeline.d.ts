@@ -1,7 +1,7 @@
 /** Shapes of the timeline: its resources, and what the page makes of them. Times are nanoseconds after the trace's start. */
 
 interface TimelineTrack {
-    id: number; kind: 'thread' | 'stream' | 'async' | 'counter' | 'group' | 'idle'; process: string; label: string; pid: string | null; tid: string | null;
+    id: number; kind: 'thread' | 'stream' | 'async' | 'counter' | 'group' | 'idle' | 'rank'; process: string; label: string; pid: string | null; tid: string | null;
     lanes: number; members: number; items: number; first_ns: number; end_ns: number; busy_ns: number; series?: string[];
 }
 

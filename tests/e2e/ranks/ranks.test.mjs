@@ -1,4 +1,4 @@
-/** A run of many ranks: the sentence of the run, collectives, clocks, pipeline. A clock of the fixture is 3 s ahead. */
+/** A run of many ranks: the sentence of the run, one timeline for all ranks, collectives, clocks, pipeline. A clock of the fixture is 3 s ahead. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -58,6 +58,36 @@ test('the run says who is late, what it costs and why; a cell leads to its step'
     await addressed(page, `#/traces/${traces[1].id}/timeline?start=`);
 });
 
+test('all ranks: late ones first, any unfolds on the same clock, range and search over all', async () => {
+    const { rows, end_ns: end } = await api('timeline');
+    await open(`${RUN}/ranks`);
+    const names = () => page.$$eval('.tl-head-track > button .tl-head-name', (list) => list.map((node) => node.textContent));
+    assert.match((await names())[0], /^Rank 1 ±0\sns$/);
+    assert.equal((await names()).length, 4);
+    await page.click('.tl-head >> nth=0 >> button');
+    await addressed(page, 'open=1');
+    await eventually(async () => assert.ok((await names()).length > 5, 'its own tracks'));
+    // A slice of the unfolded rank stands where its folded line has it: its clock is 3 s ahead.
+    assert.equal(rows[1].shift_ns, 0);
+    const canvas = await page.locator('.tl-canvas').boundingBox();
+    const x = canvas.x + canvas.width * ((0.005 + 110000 / end) / 1.01);
+    const own = await page.locator('.tl-head:has-text("stream 7")').first().boundingBox();
+    await page.mouse.click(x, own.y + 8);
+    await addressed(page, 'tab=slice');
+    assert.match(await text('.tl-detail:visible'), /ampere_sgemm_128x64_nn[\s\S]*240\.0 µs/);
+    await page.fill('.tl-search input', 'allreduce');
+    await addressed(page, 'q=allreduce');
+    await page.click('[role="tab"]:has-text("Matches"), button:has-text("Matches")');
+    await eventually(async () => assert.match(await text('.tl-detail:visible'), /12 collectives match/));
+    await page.click('button:has-text("Select range")');
+    await addressed(page, 'sel=');
+    await eventually(async () => assert.match(await text('.tl-detail:visible .plain-table'), /Rank 1\s+2\.88 ms/));
+    await page.selectOption('select[aria-label="Order of the ranks"]', 'rank');
+    await addressed(page, 'by=rank');
+    assert.match((await names())[0], /^Rank 0/);
+    await page.click('button:has-text("Fit")');
+});
+
 test('collectives: figures equal the API, a row lists its ranks, a sum leads to its rows', async () => {
     const { rows, summary, overlap } = await api('collectives?limit=0');
     await open(`${RUN}/collectives`);
@@ -106,7 +136,7 @@ test('each page fits a phone and has no serious fault of access', async () => {
     for (const theme of ['light', 'dark']) {
         for (const width of [1280, 400]) {
             const narrow = await newPage(chrome.browser, { width, theme });
-            for (const hash of [RUN, `${RUN}/collectives`, `${RUN}/clock`, '#/runs/job/pipeline']) {
+            for (const hash of [RUN, `${RUN}/ranks?open=1`, `${RUN}/collectives`, `${RUN}/clock`, '#/runs/job/pipeline']) {
                 await visit(narrow, server.url, hash);
                 await eventually(async () => assert.ok(await narrow.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), `${hash} at ${width} px`));
                 await eventually(async () => assert.deepEqual(await axeFaults(narrow), [], `${hash}, ${theme}, ${width}`));

@@ -43,7 +43,7 @@ export function rankVerdict(run, span, signal) {
 
 /** Where the figures behind the sentence are. @param {string} run @param {Stragglers} data */
 function ways(run, { verdict: { rank } }) {
-    return h('p', { class: 'ways' }, h('a', { href: runViewHref(run, 'collectives') }, 'Collectives and waiting'), ' · ',
+    return h('p', { class: 'ways' }, h('a', { href: runViewHref(run, 'ranks') }, 'All ranks on one timeline'), ' · ', h('a', { href: runViewHref(run, 'collectives') }, 'Collectives and waiting'), ' · ',
         h('a', { href: runViewHref(run, 'clock') }, 'How the clocks were aligned'),
         rank === null ? null : [' · ', h('a', { href: runViewHref(run, 'collectives', { 'c-sort': 'skew_ns', 'c-order': 'desc' }) }, 'Collectives that waited longest')]);
 }

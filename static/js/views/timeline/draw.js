@@ -110,6 +110,10 @@ export function paintLanes(scene) {
             continue;
         }
         const pane = panes[row.pane];
+        if (pane.tiles.paint) {
+            pane.tiles.paint(scene, row, y);
+            continue;
+        }
         const z = Math.min(pane.tiles.base, zoomFor(view.span / view.width));
         const pieces = pane.tiles.pieces(row.track?.id ?? 0, view.start - pane.shift, view.end - pane.shift, z);
         const lanes = Math.max(1, row.track?.lanes ?? 1);

@@ -30,14 +30,15 @@ const MARGIN = 0.005;
 
 /**
  * A trace on the common clock: its times are shown `shift` nanoseconds later.
- * @typedef {{id: string, trace: Trace, answer: TimelineTracks, shift: number, tiles: import('./data.js').Tiles}} Pane
+ * @typedef {{id: string, trace: Trace, answer: TimelineTracks, shift: number, tiles: import('./data.js').Tiles & {paint?: (scene: import('./draw.js').Scene, row: TimelineRow, y: number) => void}}} Pane
+ *     paint: of rows that are no lanes of slices, at a height in pixels of the screen
  */
 
 /** The first trace is at hand anyway; names of the second one begin with this in the address. */
 export const SECOND = 'w';
 
 /** @param {number} pane */
-const prefix = (pane) => (pane === 0 ? '' : SECOND);
+const prefix = (pane) => (pane === 0 ? '' : pane === 1 ? SECOND : `${SECOND}${pane}-`);
 
 /** @typedef {{first: number, label: string, tracks: TimelineTrack[], device: boolean}} Group tracks of a process; first: the id of its first one */
 
@@ -81,9 +82,10 @@ export function foldedAtFirst(panes) {
  * @param {Set<string>} toggled keys of rows that are not as they start
  * @param {TrackOrder} order
  * @param {number} room height in sight
+ * @param {number | null} [only] the pane whose rows are meant, without its name
  * @returns {{rows: TimelineRow[], height: number, pinned: number}} pinned: the height of the rows that stay, which come first
  */
-export function layout(panes, toggled, order, room) {
+export function layout(panes, toggled, order, room, only = null) {
     /** @type {TimelineRow[]} */
     const rows = [];
     /** @type {TimelineRow[]} */
@@ -103,7 +105,8 @@ export function layout(panes, toggled, order, room) {
         top += row.height + gap;
     };
     panes.forEach(({ answer, trace }, pane) => {
-        if (panes.length > 1) add({ kind: 'trace', key: `${prefix(pane)}all`, pane, track: null, label: `${trace.run}, ${trace.worker}`, note: `span ${trace.span}`, height: TITLE, laneHeight: 0, collapsed: false }, 0);
+        if (only !== null && pane !== only) return;
+        if (panes.length > 1 && only === null) add({ kind: 'trace', key: `${prefix(pane)}all`, pane, track: null, label: `${trace.run}, ${trace.worker}`, note: `span ${trace.span}`, height: TITLE, laneHeight: 0, collapsed: false }, 0);
         const { groups, rest } = groupsOf(answer.tracks);
         /** @param {string} key @param {string} label @param {TimelineTrack[]} tracks @param {boolean} device @param {(track: TimelineTrack) => string} name */
         const addGroup = (key, label, tracks, device, name) => {

@@ -61,11 +61,11 @@ function splitter(root) {
     return { line, tell: () => line.setAttribute('aria-valuenow', String(Math.round(now()))) };
 }
 
-/** @param {Record<Tab, HTMLElement>} boxes @param {{onClose: () => void}} events */
+/** @param {Partial<Record<Tab, HTMLElement>>} boxes @param {{onClose: () => void}} events */
 export function panel(boxes, { onClose }) {
     const buttons = TABS.map(([tab, word]) => h('button', { class: 'tl-tab', type: 'button', role: 'tab', id: `tl-tab-${tab}`, 'aria-controls': `tl-panel-${tab}`,
         onclick: () => setParams({ tab }, { replace: true }), onkeydown: walk }, word));
-    const bodies = TABS.map(([tab]) => h('div', { class: 'tl-body', role: 'tabpanel', id: `tl-panel-${tab}`, 'aria-labelledby': `tl-tab-${tab}`, tabindex: '0', hidden: true }, boxes[tab]));
+    const bodies = TABS.map(([tab]) => h('div', { class: 'tl-body', role: 'tabpanel', id: `tl-panel-${tab}`, 'aria-labelledby': `tl-tab-${tab}`, tabindex: '0', hidden: true }, boxes[tab] ?? null));
     const root = h('section', { class: 'tl-panel', 'aria-label': 'Details', hidden: true },
         h('div', { class: 'tl-panel-head' }, h('div', { class: 'tl-tabs', role: 'tablist', 'aria-label': 'Details' }, buttons),
             h('button', { class: 'icon-button', type: 'button', 'aria-label': 'Close the panel', title: 'Close the panel', onclick: onClose }, icon('close'))), bodies);

@@ -20,8 +20,11 @@ const MOST_PIXELS = 2;
 /** @typedef {import('./pick.js').Item} Item */
 /** @typedef {import('./model.js').Pane} Pane */
 
-/** @param {{onCollapse: (key: string) => void, onView: () => void}} events onView: time or place in sight changed */
-export function stage({ onCollapse, onView }) {
+/**
+ * @param {{onCollapse: (key: string) => void, onView: () => void, arrangement?: typeof layout, say?: (row: TimelineRow, ns: number) => [string, string] | null}} events
+ *     onView: time or place in sight changed; arrangement: of the rows; say: what a row is then, where no slice and no counter is
+ */
+export function stage({ onCollapse, onView, arrangement = layout, say = () => null }) {
     const canvas = h('canvas', { class: 'tl-canvas', tabindex: '0', role: 'application', 'aria-label': 'Timeline', 'aria-describedby': 'tl-keys', 'aria-roledescription': 'timeline' });
     const corner = h('div', { class: 'tl-corner' });
     const names = h('div', { class: 'tl-heads' });
@@ -65,7 +68,7 @@ export function stage({ onCollapse, onView }) {
     }
 
     function arrange() {
-        const made = layout(state.panes, state.toggled, state.order, scroll.clientHeight);
+        const made = arrangement(state.panes, state.toggled, state.order, scroll.clientHeight);
         state.rows = made.rows;
         state.ruler = TIME_RULER + (state.panes[0]?.answer.steps.length ? STEP_RULER : 0);
         view.pinned = made.pinned;
@@ -165,7 +168,9 @@ export function stage({ onCollapse, onView }) {
         state.hovered = found ? itemAt(view, state.panes, found.row, found.lane, view.ns(x)) : null;
         const sample = found && !state.hovered ? sampleAt(view, state.panes, found.row, found.lane, view.ns(x)) : null;
         const item = state.hovered;
-        tip.hidden = !item && !sample;
+        const said = found && !item && !sample ? say(found.row, view.ns(x)) : null;
+        tip.hidden = !item && !sample && !said;
+        if (said) fill(tip, h('strong', null, said[0]), h('span', null, said[1]));
         if (item) fill(tip, h('strong', null, item.label.name), h('span', null, [item.count > 1 ? `${fmt.plural(item.count, item.label.category === 'idle' ? 'gap' : 'slice')}, ${item.label.category === 'idle' ? 'idle' : 'busy'} ${fmt.time(item.busy ?? item.end - item.start)}` : item.instant ? 'instant' : fmt.time(item.end - item.start), item.label.category].filter(Boolean).join(' · ')));
         else if (sample) fill(tip, h('strong', null, sample.track.series?.[sample.lane] ?? sample.track.label), h('span', null, `${counterText(sample.track, sample.lane, sample.value)}${sample.max > sample.min ? `, from ${counterText(sample.track, sample.lane, sample.min)} to ${counterText(sample.track, sample.lane, sample.max)}` : ''}`));
         if (!tip.hidden) {
@@ -193,7 +198,7 @@ export function stage({ onCollapse, onView }) {
     });
 
     return {
-        root: scroll, canvas, state, view, invalidate, arrange, measure, under, hover, leave, forgetHeads: column.forget,
+        root: scroll, canvas, state, view, invalidate, arrange, measure, under, rowAt, hover, leave, forgetHeads: column.forget,
         /** The view in time changed. */
         moved() {
             onView();

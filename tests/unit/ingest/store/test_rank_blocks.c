@@ -26,6 +26,7 @@ static struct rank_collective collectives[] = {
 static struct rank_step steps[] = {{7, -5, 9}};
 static struct rank_segment segments[] = {{1, 2, 3, 4}, {9, 0, 0, 0}};
 static struct rank_part parts[] = {{0, 2, 11}};
+static struct rank_busy busy[] = {{-7, 12}, {40, INT64_MAX}};
 
 static void pack(void **bytes, size_t *len)
 {
@@ -38,11 +39,14 @@ static void pack(void **bytes, size_t *len)
                                        .steps = steps,
                                        .segments = segments,
                                        .parts = parts,
+                                       .last_ns = 77,
+                                       .busy = busy,
                                        .text_count = COUNT_OF(texts),
                                        .collective_count = COUNT_OF(collectives),
                                        .step_count = COUNT_OF(steps),
                                        .segment_count = COUNT_OF(segments),
-                                       .part_count = COUNT_OF(parts)};
+                                       .part_count = COUNT_OF(parts),
+                                       .busy_count = COUNT_OF(busy)};
     struct column_parts out;
     struct err err = ERR_INIT;
     column_parts_init(&out);
@@ -76,6 +80,9 @@ static void a_digest_comes_back(void **state)
     assert_int_equal(digest.first_ns, RANK_UNKNOWN);
     assert_int_equal(digest.communication_ns, 40);
     assert_int_equal(digest.hidden_ns, 30);
+    assert_int_equal(digest.last_ns, 77);
+    assert_int_equal(digest.busy_count, 2);
+    assert_memory_equal(digest.busy, busy, sizeof busy);
     assert_int_equal(digest.collective_count, 2);
     const struct rank_collective *item = &digest.collectives[0];
     assert_int_equal(item->start_ns, collectives[0].start_ns);

@@ -62,6 +62,30 @@ static void time_divides_by_layer(void **state)
     assert_int_equal(digest->part_count, 4);
     assert_int_equal(digest->communication_ns, 20000);
     assert_int_equal(digest->hidden_ns, 10000);
+    assert_int_equal(digest->last_ns, 7000300000);
+    assert_int_equal(digest->busy_count, 2); /* 10 to 40, 60 to 75 us */
+    assert_int_equal(digest->busy[0].start_ns, 7000010000);
+    assert_int_equal(digest->busy[0].end_ns, 7000040000);
+    assert_int_equal(digest->busy[1].end_ns, 7000075000);
+    build_end(&b);
+}
+
+/* A gap of 1 us behind each kernel, but for one of 5 us. */
+static void the_shortest_gaps_are_closed(void **state)
+{
+    struct build b;
+    int64_t at_us = 0;
+    (void)state;
+    build_begin(&b);
+    for (uint32_t i = 0; i < 2 * RANK_BUSY_MAX; i++) {
+        build_kernel(&b, GEMM, at_us, at_us + 1, i + 1);
+        at_us += i == 100 ? 6 : 2;
+    }
+    const struct rank_digest *digest = build_run(&b)->rank_digest;
+    assert_int_equal(digest->busy_count, 2);
+    assert_int_equal(digest->busy[0].end_ns, 201000);
+    assert_int_equal(digest->busy[1].start_ns, 206000);
+    assert_int_equal(digest->busy[1].end_ns, digest->last_ns);
     build_end(&b);
 }
 
@@ -122,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_divides_by_layer),
+        cmocka_unit_test(the_shortest_gaps_are_closed),
         cmocka_unit_test(a_trace_without_collectives_has_steps_alone),
         cmocka_unit_test(long_kernels_of_many_names_stay_bounded),
         cmocka_unit_test(names_tell_kinds_and_sizes),

@@ -1,0 +1,19 @@
+/** Calls of the view. */
+
+import { call } from '../../lib/api.js';
+
+/** @typedef {{step: number, start_ns: number, end_ns: number}} Step */
+/** @typedef {{rows: RankLaneRow[], total: number, end_ns: number, steps: Step[], warnings: {code: string, count: number}[]}} Ranks */
+/** @typedef {{rank: number, busy_ns: number, busy: string, transfer_ns: number, transfer: string, wait_ns: number, wait: string}} Levels a digit a pixel */
+
+/** @param {string} run @param {string} what @param {Record<string, any>} query @param {AbortSignal} [signal] */
+const ask = (run, what, query, signal) => call(`runs/${encodeURIComponent(run)}/${what}`, { query, signal });
+
+/** @param {string} run @param {string | null} span @param {AbortSignal} signal @returns {Promise<Ranks>} */
+export const ranks = (run, span, signal) => ask(run, 'timeline', { span }, signal);
+
+/** @param {string} run @param {{span: string | null, start_ns: number, end_ns: number, width_px: number, ranks?: string}} query @param {AbortSignal} [signal] @returns {Promise<{pixel_ns: number, rows: Levels[]}>} */
+export const levels = (run, query, signal) => ask(run, 'timeline/window', query, signal);
+
+/** Collectives whose name, kind or group has the text, in order of time. @param {string} run @param {{span: string | null, q: string, limit: number}} query @param {AbortSignal} signal @returns {Promise<{rows: RankCollectiveRow[], total: number}>} */
+export const search = (run, query, signal) => ask(run, 'collectives', { ...query, sort: 'start_ns', order: 'asc' }, signal);
