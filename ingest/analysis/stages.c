@@ -28,7 +28,7 @@ void analysis_set_presence(struct analysis *run, bool has_kernel)
     results->has_communication = roles[TIME_COMMUNICATION].count > 0;
     results->has_memcpy_or_memset = roles[TIME_MEMCPY].count > 0 || roles[TIME_MEMSET].count > 0;
     results->operators_have_device = results->has_kernel || results->has_memcpy_or_memset;
-    const char *device_type = run->sel.mlu ? "MLU" : "GPU";
+    const char *device_type = trace_device_word(run->trace, run->sel.mlu);
     bool has_device = results->operators_have_device || results->has_runtime;
     results->device_type = has_device ? device_type : "CPU";
 }

@@ -354,6 +354,21 @@ void trace_destroy(struct trace *trace)
     free(trace);
 }
 
+const char *trace_device_word(const struct trace *trace, bool is_mlu)
+{
+    const char *recorder = trace->recorded == NULL ? NULL : trace->recorded->recorder;
+    if (is_mlu || recorder == NULL) {
+        return is_mlu ? "MLU" : "GPU";
+    }
+    for (uint32_t i = 0; strcmp(recorder, "XLA") == 0 && i < trace->track_count; i++) {
+        const char *process = strtab_text(trace->strings, trace->tracks[i].pid_text);
+        if (strncmp(process, "/device:TPU:", strlen("/device:TPU:")) == 0) {
+            return "TPU";
+        }
+    }
+    return strcmp(recorder, "torch_npu") == 0 ? "NPU" : "GPU";
+}
+
 static void fit_memory_args(struct trace *trace)
 {
     size_t bytes = trace->memory_args_count * sizeof *trace->memory_args;

@@ -393,6 +393,9 @@ struct trace {
 struct trace *trace_create(void) KS_MUST_USE; /* NULL without memory */
 void trace_destroy(struct trace *trace);      /* NULL is allowed */
 
+/* What the maker calls its devices: "MLU" (is_mlu), "NPU", "TPU", else "GPU". */
+const char *trace_device_word(const struct trace *trace, bool is_mlu);
+
 /* ---- filling: functions return ids, or UINT32_MAX without memory ---- */
 
 /* An event to append; everything is copied. */

@@ -28,6 +28,7 @@ const VIEWS = {
     efficiency: () => import('./views/efficiency/efficiency.js'),
     serving: () => import('./views/serving/serving.js'),
     slices: () => import('./views/slices/slices.js'),
+    contents: () => import('./views/contents/contents.js'),
     sql: () => import('./views/sql/sql.js'),
     operators: () => import('./views/operators/operators.js'),
     kernels: () => import('./views/kernels/kernels.js'),

@@ -182,6 +182,22 @@ class Operators(unittest.TestCase):
                 self.assertEqual(self.launches(server, trace)[0], launch)
 
 
+class Missing(unittest.TestCase):
+    """What a file lacks, and the option of its recorder that would have recorded it [FMT-0.6]."""
+
+    def test_by_recorder(self):
+        wanted = {
+            ('trace_view.json', 'ascend_trace'): {'op_types': 'upload the whole *_ascend_pt folder for op types and memory', 'memory': 'profile_memory=True; upload the whole *_ascend_pt folder', 'call_stacks': 'with_stack=True'},
+            ('report.sqlite', 'nsys'): {'memory': '--cuda-memory-usage=true'},
+            ('results.json', 'rocprof'): {'operators': 'rocprofv3 --marker-trace'}}
+        with kinetoscope.Server() as server:
+            for (name, maker), options in wanted.items():
+                trace = upload(server, 'missing', name, getattr(recordings, maker)())
+                missing = server.get('/api/v1/traces/%d/overview' % trace['id']).json()['health']['missing']
+                self.assertEqual({row['view']: row['record'] for row in missing if row['view'] != 'distributed'}, options)
+            self.assertEqual(upload(server, 'missing', 'trace_view.json', recordings.ascend_trace())['device_type'], 'NPU')
+
+
 class Ascend(unittest.TestCase):
     ROLES = {'kernel': 1, 'communication': 1, 'memcpy': 1, 'operator': 1, 'step': 1, 'runtime': 1, 'host': 1, 'device_other': 2, 'counter': 1}
 

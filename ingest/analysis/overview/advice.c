@@ -186,7 +186,11 @@ static void list_low_devices(struct advice *a)
         if (!is_low(device)) {
             continue;
         }
-        buf_puts(&a->text, low > 0 ? ", " : a->sel->mlu ? "MLU " : "GPU ");
+        if (low > 0) {
+            buf_puts(&a->text, ", ");
+        } else {
+            buf_printf(&a->text, "%s ", trace_device_word(a->sel->trace, a->sel->mlu));
+        }
         buf_printf(&a->text, "%lld", (long long)device->id);
         sum += device->utilisation;
         low++;

@@ -69,7 +69,7 @@ static void put_name(struct writing *w, uint32_t name, uint32_t number)
 
 static const char *device_name(const struct writing *w)
 {
-    return w->mlu ? "MLU" : "GPU";
+    return trace_device_word(w->trace, w->mlu);
 }
 
 static const char *process_label(struct writing *w, const struct layout_process *process)

@@ -177,7 +177,7 @@ struct trace_results {
     struct arena log_arenas[RESULT_LOG_COUNT]; /* what a log consists of */
     struct packed_log packed[RESULT_LOG_COUNT];
     struct arena cycle_arena; /* what taken cycles consist of */
-    const char *device_type;  /* "CPU", "GPU", "MLU": the type of the devices */
+    const char *device_type;  /* "CPU", "GPU", "MLU", "NPU", "TPU": the type of the devices */
 #define TABLE_DEF "ingest/model/tables/trace/trace.def"
 #include "ingest/model/tables/struct.h"
 

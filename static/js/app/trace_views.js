@@ -21,6 +21,7 @@ export const TRACE_VIEWS = [
     { view: 'calls', label: 'Call tree', from: ['trace'] },
     { view: 'slices', label: 'Slices', when: ({ has_events: has, events }) => has && events > 0 },
     { view: 'cycles', label: 'Cycles' },
+    { view: 'contents', label: 'Contents', when: ({ has_events: has, events }) => has && events > 0 },
     { view: 'sql', label: 'SQL', when: ({ format, views }) => format === 'chrome-trace' || views.includes('utilisation') },
     { view: 'comparison', label: 'Comparison' },
 ];

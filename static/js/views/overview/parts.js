@@ -24,24 +24,28 @@ export function advice({ trace, recommendations, has_steps: hasSteps }) {
 /** Views in words. @type {Record<string, string>} */
 const VIEW_WORDS = {
     memory: 'Memory', modules: 'Modules', module: 'Modules', call_stacks: 'Call stacks', shapes: 'Input shapes', kernels: 'Kernels', steps: 'Steps',
-    distributed: 'Distributed', lightning: 'Lightning', operators: 'Operators',
+    distributed: 'Distributed', lightning: 'Lightning', operators: 'Operators', calls: 'Launches', copies: 'Copies', graph_nodes: 'Kernels of graphs', op_types: 'Op types',
 };
 
 /** @param {Overview} data */
 export function health({ trace, health: { warnings, missing, odd_steps: odd } }) {
     return h('section', { class: 'section', id: 'health' }, h('h2', null, 'Trace health'),
         warnings.length ? h('ul', { class: 'warnings' }, warnings.map(warningItem)) : h('p', { class: 'sound' }, 'Read in full, nothing repaired.'),
+        hasView(trace, 'contents') ? h('p', { class: 'quiet' }, h('a', { href: traceHref(trace.id, 'contents') }, 'What was read and what was left out')) : null,
         odd.length ? h('ul', { class: 'warnings' }, odd.map(({ place, duration_ns: ns, median_ns: median }) => h('li', null,
             `The ${place} step takes ${fmt.time(ns)}, the median ${fmt.time(median)}: cut off, or warming up.`))) : null,
         missing.length ? h('div', null, h('h3', null, 'Not in this trace'),
             h('dl', { class: 'missing' }, missing.map(({ view, reason, record }) => h('div', null,
                 h('dt', null, VIEW_WORDS[view] ?? view),
-                h('dd', null, `${reason.replace(/\.$/, '')}.`, record ? [' Record with ', isCode(record) ? h('code', null, record) : record, '.'] : null,
+                h('dd', null, `${reason.replace(/\.$/, '')}.`, record ? howTo(record) : null,
                     view === 'memory' && hasView(trace, 'memory') ? [' ', h('a', { href: traceHref(trace.id, 'memory') }, 'Memory counters')] : null))))) : null);
 }
 
 /** `with_stack=True`, but not a sentence. @param {string} text */
-const isCode = (text) => /[=([]/.test(text);
+const isCode = (text) => /[=([]|--/.test(text) && !/^(upload|wrap) /.test(text);
+
+/** "upload the whole folder" is an instruction of its own. @param {string} record */
+const howTo = (record) => (/^(upload|wrap) /.test(record) ? [` ${record[0].toUpperCase()}${record.slice(1)}.`] : [' Record with ', isCode(record) ? h('code', null, record) : record, '.']);
 
 /** @param {Warning} warning */
 function warningItem({ message, count, first_offset: offset }) {
