@@ -53,6 +53,9 @@ bool critical_path_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool idle_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool idle_gaps_get(struct api_call *call, struct err *err) KS_MUST_USE;
 
+/* causes/power.c */
+bool power_get(struct api_call *call, struct err *err) KS_MUST_USE;
+
 /* causes/launches.c */
 bool launches_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool step_launches_get(struct api_call *call, struct err *err) KS_MUST_USE;

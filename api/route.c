@@ -101,6 +101,8 @@ static const struct route routes[] = {
      "annotation instance launch_edges data_loading edges scale top " TABLE},
     {"GET", V1 "/traces/{id}/efficiency", efficiency_get, "How well operators use the device",
      READS, KEPT, TARGET_TRACE, "group_by " TABLE},
+    {"GET", V1 "/traces/{id}/power", power_get, "Energy from counters of power", READS, KEPT,
+     TARGET_TRACE, "group_by " TABLE},
     {"GET", V1 "/traces/{id}/idle", idle_get, "Why devices stood still", READS, KEPT, TARGET_TRACE,
      "last_step top"},
     {"GET", V1 "/traces/{id}/idle/gaps", idle_gaps_get, "When devices stood still", READS, KEPT,

@@ -130,6 +130,29 @@ class Causes(unittest.TestCase):
             self.assertGreater(len(known), 20)
             self.assertEqual([row['name'] for row in known if row['roofline_ratio'] > 1], [])
 
+    def test_energy_from_counters_by_hand(self):
+        # As rocmProfileData's tool writes monitors: the device is the process, the type is the series. 100 W, then 300 W: 40 mJ [CAU-7f].
+        counter = lambda ts, **series: {'ph': 'C', 'name': '', 'pid': '0', 'ts': ts, 'args': series}
+        span = lambda category, name, ts, dur, tid, **args: {'ph': 'X', 'cat': category, 'name': name, 'pid': 0 if 'stream' in args else 9, 'tid': tid, 'ts': ts, 'dur': dur, 'args': args}
+        events = [span('user_annotation', 'ProfilerStep#1', 0, 60, 9), span('user_annotation', 'ProfilerStep#2', 60, 190, 9),
+                  span('kernel', 'gemm', 0, 150, 7, device=0, stream=7, correlation=1), span('gpu_memcpy', 'Memcpy HtoD', 50, 50, 8, device=0, stream=8, correlation=2),
+                  *(counter(ts, power=watts, sclk=clock) for ts, watts, clock in ((0, 100, 1500), (100, 300, 1200), (200, 50, 900)))]
+        with kinetoscope.Server() as server:
+            trace = kinetoscope.uploaded(server.put('power', 'power.pt.trace.json', json.dumps({'traceEvents': events}).encode()))[0]['id']
+            ask = lambda by: server.get('/api/v1/traces/%d/power' % trace, group_by=by).json()
+            device = ask('device')
+            self.assertEqual([(counter['name'].strip(), counter['measures'], counter['device'], counter['is_used']) for counter in device['counters']],
+                             [('power', 'power', 0, True), ('sclk', 'clock', 0, True)])
+            self.assertAlmostEqual(device['totals']['energy_j'], 0.04)
+            self.assertAlmostEqual(device['rows'][0]['clock_mhz'], 1350)
+            self.assertEqual({row['name']: round(row['energy_j'] * 1e6) for row in ask('class')['rows']}, {'gemm': 22500, 'memcpy': 2500, 'idle': 15000})
+            self.assertEqual([(row['name'], round(row['energy_j'] * 1e6), row['sampled_ns']) for row in sorted(ask('step')['rows'], key=lambda row: row['start_ns'])],
+                             [('ProfilerStep#1', 6000, 60000), ('ProfilerStep#2', 34000, 140000)])
+            name, content = kinetoscope.fixture('cuda_training')
+            without = kinetoscope.uploaded(server.put('without', name, content))[0]['id']
+            answer = server.get('/api/v1/traces/%d/power' % without).json()
+            self.assertEqual((answer['rows'], answer['counters'], answer['totals']['energy_j']), ([], [], 0))
+
     def test_bad_parameters(self):
         name, content = kinetoscope.fixture('cuda_training')
         with kinetoscope.Server() as server:

@@ -235,6 +235,7 @@ class OpenApi(unittest.TestCase):
                               (base + '/memory/events', [{'sort': 'duration_ns', 'end_ns': 10 ** 9}, {'format': 'csv'}]),
                               (base + '/critical-path', [{'edges': 'all', 'limit': 3}, {'annotation': 'ProfilerStep', 'instance': '1', 'scale': 'aten%3A%3Amm:0.5'}, {'format': 'csv'}]),
                               (base + '/efficiency', [{'group_by': g} for g in ('operator', 'shape', 'module', 'step')] + [{'q': 'mm', 'sort': 'flops', 'limit': 2}, {'format': 'csv'}]),
+                              (base + '/power', [{'group_by': g} for g in ('device', 'step', 'class')] + [{'q': 'x', 'sort': 'mean_w', 'limit': 2}, {'format': 'csv'}]),
                               (base + '/idle', [{'top': 3}, {'last_step': 'drop'}]),
                               (base + '/idle/gaps', [{'limit': 3}, {'start_ns': 0, 'end_ns': 10 ** 9, 'last_step': 'drop', 'next_event': 1}]),
                               (base + '/launches', [{'series': '0:7', 'limit': 2}, {'q': 'gemm', 'sort': 'launch_delay_ns'}, {'format': 'csv'}]),

@@ -431,6 +431,31 @@ bool efficiency_read(struct jobs *jobs,
     return read_in_turn(jobs, trace_id, analyse_efficiency, &request, err);
 }
 
+struct power_request {
+    const struct kernel_rules *own;
+    enum power_group by;
+    struct arena *arena;
+    struct power *out;
+};
+
+static bool analyse_power(const struct trace *trace, int64_t zero_ns, void *request_void)
+{
+    const struct power_request *request = request_void;
+    return power_analyse(trace, zero_ns, request->own, request->by, request->arena, request->out);
+}
+
+bool power_read(struct jobs *jobs,
+                int64_t trace_id,
+                enum power_group by,
+                struct arena *arena,
+                struct power *out,
+                struct err *err)
+{
+    struct power_request request = {jobs_kernel_rules(jobs), by, arena, out};
+    *out = (struct power){.token_j = (double)NAN};
+    return read_in_turn(jobs, trace_id, analyse_power, &request, err);
+}
+
 struct path_visit {
     const struct path_request *request;
     struct arena *arena;

@@ -13,6 +13,7 @@
 #include "ingest/analysis/device_time/device_time.h"
 #include "ingest/analysis/efficiency/efficiency.h"
 #include "ingest/analysis/engine_steps/engine_steps.h"
+#include "ingest/analysis/power/power.h"
 #include "ingest/analysis/slices/slices.h"
 #include "ingest/analysis/step_launches/step_launches.h"
 #include "ingest/base/err.h"
@@ -111,6 +112,13 @@ bool efficiency_read(struct jobs *jobs,
                      struct arena *arena,
                      struct efficiency *out,
                      struct err *err) KS_MUST_USE;
+
+bool power_read(struct jobs *jobs,
+                int64_t trace_id,
+                enum power_group by,
+                struct arena *arena,
+                struct power *out,
+                struct err *err) KS_MUST_USE;
 
 /* Also ERR_NOT_FOUND for an annotation that is not there, ERR_TOO_LARGE for more edges than a trace
  * of a profiler can have. */

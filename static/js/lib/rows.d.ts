@@ -554,6 +554,20 @@ interface PipelineStageRow {
     after_last_ns: number; // After it last computed. [ns]
 }
 
+/** Energy of one device, step or class of device work. */
+interface PowerRow {
+    name: string; // Number of the device, annotation of the step, class of device work; idle: no work runs.
+    start_ns: number | null; // Of a step, from the start of the trace. [ns]
+    time_ns: number; // Duration of a step; sampled time of a device; device time of a class while its device was sampled. [ns]
+    sampled_ns: number; // Sampled time within it, summed over the devices. [ns]
+    energy_j: number; // Joule.
+    mean_w: number | null; // Watt: energy_j over sampled_ns. Of a class: over its part of the time.
+    share: number | null; // Of the energy of all devices. [share]
+    clock_mhz: number | null; // Mean of the core clock over the sampled time; null: no counter, or a class.
+    tokens: number | null; // Of a step of a serving engine that says so.
+    energy_per_token_j: number | null; // Joule.
+}
+
 /** See api/openapi.json. */
 interface RecommendationRow {
     code: string;

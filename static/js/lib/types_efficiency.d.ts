@@ -13,3 +13,8 @@ interface Efficiency {
 
 /** Figures of idle time and efficiency that two traces have; missing: why a side has none. */
 interface DiffCauses extends Sides<Trace> { per: 'step' | 'total'; rows: CauseChangeRow[]; missing: { part: string; side: string; reason: string }[] }
+
+interface PowerTable {
+    rows: PowerRow[]; total: number; totals: { energy_j: number; sampled_ns: number; tokens: number; energy_per_token_j: number | null };
+    counters: { name: string; measures: 'power' | 'clock'; device: number | null; is_used: boolean; samples: number; first_ns: number; last_ns: number }[];
+}

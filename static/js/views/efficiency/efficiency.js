@@ -9,6 +9,7 @@ import { isAbort, trace as traceOf } from '../../lib/api.js';
 import { verdict } from './verdict.js';
 import { rooflineChart } from './roofline.js';
 import { callTable, GROUPS } from './calls.js';
+import { powerPart } from './power.js';
 import { efficiency } from './api.js';
 
 /** Traces beside the own. */
@@ -27,9 +28,10 @@ const othersOf = (params) => (params.get('with') ?? '').split(',').filter((text)
  */
 export async function mount(root, route, signal) {
     const [trace, first] = await Promise.all([traceOf(route.id, signal), efficiency(route.id, 'operator', signal)]);
+    const power = powerPart(route.id, signal);
     if (first.total === 0) {
-        fill(root, h('h1', null, 'Efficiency'), empty('No operator launched device work', h('p', null, 'Record operators with their shapes: ', h('code', null, 'profile(record_shapes=True)'), '.')));
-        return {};
+        fill(root, h('h1', null, 'Efficiency'), empty('No operator launched device work', h('p', null, 'Record operators with their shapes: ', h('code', null, 'profile(record_shapes=True)'), '.')), power.root);
+        return { ready: power.load() };
     }
     let params = route.params;
     const table = callTable(trace, () => first.device);
@@ -69,9 +71,9 @@ export async function mount(root, route, signal) {
             showFailure(failed, error, loadChart);
         }
     }
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Efficiency')), verdict(first), chart.root, failed, h('h2', { class: 'visually-hidden' }, 'All rows'), table.root);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Efficiency')), verdict(first), chart.root, failed, h('h2', { class: 'visually-hidden' }, 'All rows'), table.root, power.root);
     return {
-        ready: Promise.all([loadChart(), table.update(params)]),
+        ready: Promise.all([loadChart(), table.update(params), power.load()]),
         update(next) {
             params = next.params;
             return Promise.all([loadChart(), table.update(params)]);

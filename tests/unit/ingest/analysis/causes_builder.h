@@ -47,7 +47,7 @@ static inline void host(struct fixture *f,
                 name);
 }
 
-static void
+static inline void
 call(struct fixture *f, const char *name, int64_t start_us, int64_t end_us, int64_t correlation)
 {
     host(f, "cuda_runtime", EVENT_RUNTIME, name, start_us, end_us, correlation);
@@ -58,7 +58,7 @@ static inline void op(struct fixture *f, const char *name, int64_t start_us, int
     host(f, "cpu_op", EVENT_OPERATOR, name, start_us, end_us, TRACE_NO_ID);
 }
 
-static void
+static inline void
 kernel(struct fixture *f, int64_t stream, int64_t start_us, int64_t end_us, int64_t correlation)
 {
     struct build *b = &f->build;

@@ -1,0 +1,71 @@
+/* Energy from counters of power, by device, step or class of device work [CAU-7]. */
+#include "api/handlers.h"
+#include "api/table/table_view.h"
+#include "api/timeline/common.h"
+#include "api/views/causes/common.h"
+#include "ingest/jobs/on_request/analyses.h"
+
+#define LIMIT_DEFAULT 100
+
+static const char *const groups[] = {"device", "step", "class", NULL};
+
+struct table {
+    struct table_view view;
+    const char *group_by;
+    struct power power;
+};
+
+static void write_counters(struct json_write *w, const struct power *power)
+{
+    jw_key(w, "counters");
+    jw_array_begin(w);
+    for (size_t i = 0; i < power->counter_count; i++) {
+        const struct power_counter *counter = &power->counters[i];
+        jw_object_begin(w);
+        jw_key_string(w, "name", counter->name);
+        jw_key_string(w, "measures", counter->is_clock ? "clock" : "power");
+        causes_known_int(w, "device", counter->device);
+        jw_key_bool(w, "is_used", counter->is_used);
+        jw_key_int(w, "samples", counter->samples);
+        jw_key_int(w, "first_ns", counter->first_ns);
+        jw_key_int(w, "last_ns", counter->last_ns);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+}
+
+static void write_members(struct json_write *w, const void *table_void)
+{
+    const struct table *table = table_void;
+    const struct power *power = &table->power;
+    table_view_members(w, &table->view, table->group_by);
+    write_counters(w, power);
+    jw_key(w, "totals");
+    jw_object_begin(w);
+    jw_key_double(w, "energy_j", power->energy_j);
+    jw_key_int(w, "sampled_ns", power->sampled_ns);
+    jw_key_int(w, "tokens", power->tokens);
+    causes_known_double(w, "energy_per_token_j", power->token_j);
+    jw_object_end(w);
+}
+
+bool power_get(struct api_call *call, struct err *err)
+{
+    struct table table = {
+        .view = {.table = &table_power, .stem = "power", .write_members = write_members}};
+    struct store_trace *trace = NULL;
+    size_t group = 0;
+    if (!table_view_read(&table.view, call, "energy_j", LIMIT_DEFAULT, err) ||
+        !table_params_choice(call, "group_by", groups, &group, err) ||
+        !timeline_trace(&trace, call, err) ||
+        !(power_read(call->api->jobs, trace->id, (enum power_group)group, call_arena(call),
+                     &table.power, err) ||
+          timeline_gone(err)) ||
+        !table_view_run(&table.view, call, table.power.rows, table.power.count, err)) {
+        return false;
+    }
+    table.group_by = groups[group];
+    table.view.context = &table;
+    table_view_answer(&table.view, call);
+    return true;
+}
