@@ -6,6 +6,9 @@ import { shorten } from '../../lib/names.js';
 import { byteRate, flopRate, ofPeak, partOf, peakOf } from './words.js';
 import * as fmt from '../../lib/fmt.js';
 
+/** Of a smaller part than this the rest of the time matters more. */
+const HALF = 0.5;
+
 /** @param {Efficiency} data by operator */
 export function verdict({ device, rows, totals, modelled_time_ns: modelled, outside_operators: outside }) {
     const known = rows.filter((row) => row.headroom_ns !== null);
@@ -15,7 +18,7 @@ export function verdict({ device, rows, totals, modelled_time_ns: modelled, outs
     const share = totals.time_ns ? modelled / totals.time_ns : null;
     const lead = !device ? ['The peaks of this device are not known: FLOPs and bytes are told, but not how near its limits they ran. Start the server with ', h('code', null, '--devices FILE'), ' to name them.']
         : time === 0 ? ['No operator of this trace has a roofline.']
-            : [h('strong', null, `${fmt.time(headroom)} of ${fmt.time(time)}`), ` of work could be saved at the peaks of the ${device.name}. `,
+            : [h('strong', null, `${fmt.time(headroom)} of ${fmt.time(time)}`), ` of work with a roofline could be saved at the peaks of the ${device.name}${time < HALF * totals.time_ns ? `; that is ${fmt.share(time / totals.time_ns)} of the device time of operators, so look at Kernels, too` : ''}. `,
                 best ? ['Most to gain: ', h('code', { 'data-tip': best.name }, shorten(best.name ?? '').short), ` with ${fmt.time(best.headroom_ns)}, ${todo(best)}`] : 'Nothing is left to gain.'];
     return h('div', { class: 'idle-verdict' }, contradiction(device, rows, totals.mfu), h('p', { class: 'lead' }, lead),
         h('dl', { class: 'answers use-answers' },

@@ -5,6 +5,7 @@ import { chartPanel } from '../../charts/chartpanel.js';
 import { localTable } from '../../table/localtable.js';
 import { fullName, figures, plainTable } from '../../table/detail_parts.js';
 import { shorten } from '../../lib/names.js';
+import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { timelineEvent, timelineRange } from '../timeline/links.js';
 import { bar, key } from './bars.js';
@@ -38,7 +39,7 @@ export function verdict(trace, idle) {
     const link = longest && hasView(trace, 'timeline') ? [' ', timelineRange(trace, longest.start_ns, longest.start_ns + longest.duration_ns, streams.length > 1 ? `Show the longest gap of stream ${stream}` : 'Show its longest gap'), '.'] : [];
     return h('div', { class: 'idle-verdict' },
         h('p', { class: 'lead' }, ...cost, `. In ${fmt.share(host.ratio)} of that time ${HOSTS[host.host].was}`, whereOf(gaps, host.host), '.'),
-        h('p', { class: 'lead' }, shareOf(device) < LITTLE ? 'Little is to gain here: the device is nearly always busy. ' : null,
+        h('p', { class: 'lead' }, shareOf(device) < LITTLE ? ['Little is to gain here: the device is nearly always busy. See ', h('a', { href: traceHref(trace.id, 'overview') }, 'what it is busy with'), '. '] : null,
             cause.cause === 'kernel_wait' ? BETWEEN_KERNELS : cause.cause === 'other' ? OTHER_STREAM : HOSTS[host.host].todo, link));
 }
 

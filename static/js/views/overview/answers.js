@@ -56,7 +56,8 @@ function idleAnswer(data) {
     const why = cause ? [`${window}, mostly ${cause.label}: ${fmt.time(idle.cause_ns)} of ${fmt.time(idle.idle_ns)}`] : [window];
     const more = hasView(data.trace, 'idle') ? [h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'idle') }, 'Why it waited'),
         hasView(data.trace, 'timeline') && idle.idle_ns > 0 ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'timeline', { gap: 'longest', tab: 'gap' }) }, 'When, in the timeline') : null] : null;
-    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(idle.share), [why, laterWork(data, idle), more], idle.share > 0.5 ? 'bad' : '');
+    const later = laterWork(data, idle);
+    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(idle.share), [why, later, more], idle.share > 0.5 && !later ? 'bad' : '');
 }
 
 /** Of a step whose work runs after it, as graphs of a serving engine do, both figures are true. @param {Overview} data @param {Idle} idle */

@@ -87,6 +87,32 @@ static void causes_of_gaps(void **state)
     end(&f);
 }
 
+/* The gap 10–100: Python 10–50, in it an operator 20–70, which is cut where its parent ends. What
+ * another thread does, and an annotation, say nothing of the thread that launches [CAU-1.1]. */
+static void an_event_ends_with_its_parent(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    kernel(&f, 7, 0, 10, TRACE_NO_ID);
+    op(&f, "aten::elsewhere", 10, 100);
+    trace_set_index(&f.build.trace->events.track, 1, build_track(&f.build, BUILD_HOST_PID, 2));
+    host(&f, "user_annotation", EVENT_USER_ANNOTATION, "forward", 5, 99, TRACE_NO_ID);
+    host(&f, "python_function", EVENT_PYTHON_FUNCTION, "train.py(3): f", 10, 50, TRACE_NO_ID);
+    op(&f, "aten::mm", 20, 70);
+    call(&f, "cudaLaunchKernel", 90, 95, 3);
+    kernel(&f, 7, 100, 110, 3);
+    struct idle idle = idle_of(&f, CAUSES_KEEP_LAST_STEP);
+    const int64_t *host_ns = idle.streams[0].host_ns;
+    assert_int_equal(host_ns[HOST_PYTHON], 10 * US);
+    assert_int_equal(host_ns[HOST_OPERATOR], 30 * US);
+    assert_int_equal(host_ns[HOST_RUNTIME], 5 * US);
+    assert_int_equal(host_ns[HOST_NOTHING], 45 * US);
+    assert_int_equal(idle.longest[0].host, HOST_NOTHING);
+    assert_int_equal(idle.longest[0].host_event, CAUSES_NONE);
+    end(&f);
+}
+
 /* The device works 0–10 (stream 7), 40–50 (8), 45–60 (7), 70–80 (8), 180–190 (7): gaps of 30, 10
  * and 100. The call at 120–125 launches the last work; before it an operator runs 90–110. */
 static void gaps_of_a_device(void **state)
@@ -209,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_gap_is_divided_by_what_the_host_did),
         cmocka_unit_test(data_loading_comes_first),
         cmocka_unit_test(causes_of_gaps),
+        cmocka_unit_test(an_event_ends_with_its_parent),
         cmocka_unit_test(gaps_of_a_device),
         cmocka_unit_test(the_last_step_is_dropped_with_its_work),
         cmocka_unit_test(launches_and_the_queue),

@@ -67,6 +67,34 @@ static void a_factor_is_rounded_half_to_even(void **state)
     end(&f);
 }
 
+/* 5 in the operator, 25 to the start, 30 of work: the work twice as long makes 90; the operator for
+ * nothing 85; the work for nothing leaves the 30 before it, and a name that is not there all. */
+static void what_if_several_names_took_another_time(void **state)
+{
+    (void)state;
+    static const struct path_scale scales[] = {
+        {.name = "gemm", .numerator = 2, .denominator = 1},
+        {.name = "aten::mm", .numerator = 0, .denominator = 1},
+        {.name = "gemm", .numerator = 0, .denominator = 1},
+        {.name = "not there", .numerator = 0, .denominator = 1},
+    };
+    static const struct {
+        size_t first, count;
+        int64_t length_us;
+    } cases[] = {{0, 1, 90}, {0, 2, 85}, {2, 1, 30}, {3, 1, 60}};
+    struct fixture f;
+    begin(&f);
+    build_wait(&f);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct critical_path path =
+            path_of(&f, (struct path_request){.scales = scales + cases[i].first,
+                                              .scale_count = cases[i].count});
+        assert_int_equal(path.length_ns, 60 * US);
+        assert_int_equal(path.scaled_length_ns, cases[i].length_us * US);
+    }
+    end(&f);
+}
+
 static void a_window_is_an_instance_of_an_annotation(void **state)
 {
     (void)state;
@@ -107,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_goes_through_the_device),
         cmocka_unit_test(a_factor_is_rounded_half_to_even),
+        cmocka_unit_test(what_if_several_names_took_another_time),
         cmocka_unit_test(a_window_is_an_instance_of_an_annotation),
         cmocka_unit_test(an_empty_trace_has_an_empty_path),
     };
