@@ -115,7 +115,7 @@ bool catalogue_json_trace(struct json_write *w,
     jw_key_int(w, "events", trace->event_count);
     jw_key_bool(w, "has_events", trace->has_events);
     jw_key_int(w, "steps", trace->step_count);
-    jw_key_string(w, "start_ns", start); /* absolute: beyond what a double holds exactly */
+    jw_key_string(w, "start_clock_ns", start); /* beyond what a double holds exactly */
     jw_key_int(w, "duration_ns", trace->duration_ns);
     jw_key_int(w, "size_bytes", (int64_t)trace->size_bytes);
     jw_key_string(w, "sha256", trace->sha256_hex);

@@ -5,6 +5,7 @@
 #include "api/comparison/compare_body.h"
 #include "api/handlers.h"
 #include "api/table/table_params.h"
+#include "ingest/base/saturating.h"
 
 #include <inttypes.h>
 
@@ -126,12 +127,16 @@ read_word(const struct api_call *call, const char *name, const char **value, str
                    "The parameter %s is missing: function, metric and device name the row", name);
 }
 
-static void write_numbers(struct json_write *w, const char *key, const double *values, size_t count)
+static void write_numbers(struct json_write *w,
+                          const char *key,
+                          const double *values,
+                          size_t count,
+                          double (*unit)(double))
 {
     jw_key(w, key);
     jw_array_begin(w);
     for (size_t i = 0; i < count; i++) {
-        jw_double(w, values[i]);
+        jw_double(w, unit == NULL ? values[i] : unit(values[i]));
     }
     jw_array_end(w);
 }
@@ -155,8 +160,8 @@ bool compare_series(struct api_call *call, struct err *err)
     for (int side = 0; side < SIDE_COUNT; side++) {
         jw_key(&w, sides[side]);
         jw_object_begin(&w);
-        write_numbers(&w, "cycle_us", series.cycle_us[side], series.count[side]);
-        write_numbers(&w, "beta_pct", series.beta_pct[side], series.count[side]);
+        write_numbers(&w, "cycle_ns", series.cycle_us[side], series.count[side], us_to_ns);
+        write_numbers(&w, "beta_pct", series.beta_pct[side], series.count[side], NULL);
         jw_object_end(&w);
     }
     jw_object_end(&w);

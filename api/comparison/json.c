@@ -2,6 +2,7 @@
 #include "api/comparison/text.h"
 #include "api/comparison/words.h"
 #include "api/table/field.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/base/text/strtab.h"
 #include "ingest/model/tables.h"
@@ -59,8 +60,8 @@ static void put_summary(struct json_write *w, const struct comparison *compariso
     jw_array_end(w);
     put_role(w, "base", &roles[SIDE_BASE]);
     put_role(w, "candidate", &roles[SIDE_CANDIDATE]);
-    jw_key_double(w, "delta_us",
-                  roles[SIDE_CANDIDATE].mean_cycle_us - roles[SIDE_BASE].mean_cycle_us);
+    jw_key_double(w, "delta_ns",
+                  us_to_ns(roles[SIDE_CANDIDATE].mean_cycle_us - roles[SIDE_BASE].mean_cycle_us));
     jw_key_double(w, "change_pct", words_change_pct(comparison));
     jw_key_double(w, "cycle_p", comparison->cycle_p);
     jw_key_double(w, "cycle_u", comparison->cycle_u);
@@ -78,9 +79,9 @@ static void put_cycles(struct json_write *w, const struct comparison *comparison
         double delta_us = dur_us[SIDE_CANDIDATE] - dur_us[SIDE_BASE];
         jw_object_begin(w);
         jw_key_int(w, "rank", (int64_t)i + 1);
-        jw_key_double(w, "base_us", dur_us[SIDE_BASE]);
-        jw_key_double(w, "candidate_us", dur_us[SIDE_CANDIDATE]);
-        jw_key_double(w, "delta_us", delta_us);
+        jw_key_double(w, "base_ns", us_to_ns(dur_us[SIDE_BASE]));
+        jw_key_double(w, "candidate_ns", us_to_ns(dur_us[SIDE_CANDIDATE]));
+        jw_key_double(w, "delta_ns", us_to_ns(delta_us));
         jw_key_double(w, "delta_pct", delta_us / dur_us[SIDE_BASE] * 100);
         jw_object_end(w);
     }

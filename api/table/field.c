@@ -176,7 +176,7 @@ static void write_column(struct field_out *out, const struct table_column *colum
     case TABLE_REAL:
     case TABLE_REAL_OR_NULL:
     case TABLE_RATIO:
-        field_double(out, column->name, table_real(column, row));
+        field_double(out, column->name, table_real_answer(column, row));
         break;
     case TABLE_NUMBER:
         write_number(out, column->name, table_real(column, row));
@@ -199,7 +199,6 @@ static void write_column(struct field_out *out, const struct table_column *colum
     case TABLE_JSON:
         field_raw(out, column->name, table_text(column, row));
         break;
-    case TABLE_EXACT:
     case TABLE_ADDRESS:
         write_as_text(out, column, row);
         break;

@@ -53,7 +53,6 @@ static void set_key(struct key *key, const struct table_column *column, const vo
     switch (column->kind) {
     case TABLE_INT:
     case TABLE_INT_OR_NULL:
-    case TABLE_EXACT:
     case TABLE_SIZE:
     case TABLE_FLAG:
     case TABLE_BITS:

@@ -1,6 +1,7 @@
 #include "api/views/cycles_text.h"
 
 #include "api/table/field.h"
+#include "ingest/base/saturating.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/model/tables.h"
 
@@ -85,8 +86,12 @@ void cycles_csv(struct buf *out, const struct trace_results *results)
 
 /* ---- JSON ---- */
 
-void cycles_json(struct buf *out, const struct trace_results *results)
+void cycles_json(struct buf *out, int64_t start_ns, const struct trace_results *results)
 {
+    for (size_t i = 0; i < results->cycle_count; i++) {
+        struct cycle_row *cycle = &results->cycles[i];
+        cycle->start_ns = saturating_sub(cycle->start_ns, start_ns);
+    }
     struct json_write w;
     jw_init(&w, out, false);
     jw_object_begin(&w);

@@ -5,6 +5,7 @@
 
 #include "ingest/base/attr.h"
 
+#include <math.h>
 #include <stdint.h>
 
 static inline int64_t saturating_add(int64_t a, int64_t b)
@@ -60,6 +61,12 @@ static inline int64_t i64_max(int64_t a, int64_t b)
 }
 
 /* Microseconds as doubles: the unit of weighted means. */
+/* To whole picoseconds, which undoes what 1000 / 1000 rounds. NaN stays. */
+static inline double us_to_ns(double us)
+{
+    return round(us * 1e6) / 1e3;
+}
+
 static inline double ns_to_us(int64_t ns)
 {
     return (double)ns / 1000.0;

@@ -260,6 +260,12 @@ double table_real(const struct table_column *column, const void *row)
     return whole == 0 ? 0 : (double)*(const int64_t *)field / (double)whole;
 }
 
+double table_real_answer(const struct table_column *column, const void *row)
+{
+    double value = table_real(column, row);
+    return (column->flags & MICROS) == 0 ? value : us_to_ns(value);
+}
+
 const char *table_text(const struct table_column *column, const void *row)
 {
     return column->kind == TABLE_WORD ? column->word((int)table_int(column, row))

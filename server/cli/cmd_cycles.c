@@ -25,7 +25,7 @@ static bool print_cycles(const struct options *options, const struct trace_resul
     struct buf text;
     buf_init(&text, CYCLES_MAX_BYTES);
     if (options->format == REPORT_JSON) {
-        cycles_json(&text, results);
+        cycles_json(&text, results->start_ns, results);
         buf_putc(&text, '\n');
     } else if (options->format == REPORT_CSV) {
         cycles_csv(&text, results);

@@ -81,7 +81,7 @@ class Cycles(unittest.TestCase):
         done = kinetoscope.run_program('cycles', '--format', 'json', self.trace(turns()))
         answer = json.loads(done.stdout)
         self.assertEqual(answer['source'], 'anchor')
-        self.assertEqual(answer['cycles'][0], {'number': 1, 'kind': 'step', 'anchor': 'turn', 'start_ns': '1000000', 'duration_us': 100.0})
+        self.assertEqual(answer['cycles'][0], {'number': 1, 'kind': 'step', 'anchor': 'turn', 'start_ns': 0, 'duration_ns': 100000.0})
         self.assertEqual((answer['rows'][2]['cycle'], answer['rows'][2]['beta_pct'], answer['rows'][2]['mu_pct']), (3, 25.0, None))
         self.assertEqual(answer['counters'], [{'name': 'gpu_usage', 'hostname': '', 'samples': 3, 'mean': 40.0, 'min': 40.0, 'max': 40.0,
                                                'std': 0.0}])

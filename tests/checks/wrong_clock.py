@@ -101,7 +101,7 @@ class WrongClock(unittest.TestCase):
                         event['ts'] += begin - first
                 first = begin
                 trace = kinetoscope.uploaded(server.put('run', name + '.json', json.dumps(document).encode()))[0]
-                self.assertEqual(int(trace['start_ns']), begin * 1000)
+                self.assertEqual(int(trace['start_clock_ns']), begin * 1000)
                 views = [server.get('/api/v1/traces/%d/%s' % (trace['id'], view)) for view in ('operators', 'kernels', 'timeline')]
                 self.assertEqual({view.status for view in views}, {200})
                 told[name] = [views[0].json(), views[1].json()]

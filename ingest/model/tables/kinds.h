@@ -6,7 +6,6 @@
 
 #define IS_INT .kind = TABLE_INT
 #define IS_INT_OR_NULL .kind = TABLE_INT_OR_NULL
-#define IS_EXACT .kind = TABLE_EXACT
 #define IS_SIZE .kind = TABLE_SIZE
 #define IS_FLAG .kind = TABLE_FLAG
 #define IS_BITS .kind = TABLE_BITS
@@ -25,7 +24,6 @@
 
 #define STORED_INT(field) #field
 #define STORED_INT_OR_NULL(field) #field
-#define STORED_EXACT(field) #field
 #define STORED_SIZE(field) #field
 #define STORED_FLAG(field) #field
 #define STORED_BITS(field) #field

@@ -30,7 +30,6 @@
 enum column_kind {
     TABLE_INT,          /* int64_t */
     TABLE_INT_OR_NULL,  /* int64_t; INT64_MIN: unknown */
-    TABLE_EXACT,        /* int64_t; a text of digits in answers, where a double would round it */
     TABLE_SIZE,         /* size_t */
     TABLE_FLAG,         /* bool */
     TABLE_BITS,         /* uint32_t */
@@ -54,7 +53,6 @@ enum { TABLE_MAYBE_UNKNOWN, TABLE_MAYBE_NO, TABLE_MAYBE_YES };
 /* By the kind that a line names: the field in a struct. Words: USE and those that follow it. */
 #define TABLE_FIELD_INT(field) int64_t field;
 #define TABLE_FIELD_INT_OR_NULL(field) int64_t field;
-#define TABLE_FIELD_EXACT(field) int64_t field;
 #define TABLE_FIELD_SIZE(field) size_t field;
 #define TABLE_FIELD_FLAG(field) bool field;
 #define TABLE_FIELD_BITS(field) uint32_t field;
@@ -82,8 +80,9 @@ enum {
     SEARCHED = 1, /* `q` looks at it */
     ASCENDS = 2,  /* a number that sorts upwards unless asked otherwise, as texts do */
     UNSORTED = 4,
-    HIDDEN = 8, /* not in answers, though `sort` takes it */
-    DIGITS = 16 /* a text that sorts by its length first, as numbers do */
+    HIDDEN = 8,  /* not in answers, though `sort` takes it */
+    DIGITS = 16, /* a text that sorts by its length first, as numbers do */
+    MICROS = 32  /* microseconds in the row and the store, nanoseconds in answers */
 };
 /* Columns of a part of a table are in the answer only when that part is asked for. */
 #define TABLE_PARTS 0xFF00u
@@ -186,7 +185,8 @@ bool table_column_is_text(const struct table_column *column);
 /* The value of a column in a row. */
 int64_t table_int(const struct table_column *column, const void *row); /* any but REAL and texts */
 wide_int table_wide(const struct table_column *column, const void *row);
-double table_real(const struct table_column *column, const void *row);      /* RATIO too */
+double table_real(const struct table_column *column, const void *row);        /* RATIO too */
+double table_real_answer(const struct table_column *column, const void *row); /* MICROS in ns */
 const char *table_text(const struct table_column *column, const void *row); /* WORD and JSON too */
 const char *const *table_texts(const struct table_column *column, const void *row); /* SHARED_4 */
 

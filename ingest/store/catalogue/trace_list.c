@@ -13,7 +13,7 @@ static const struct sort_column trace_sorts[] = {
     {"id", "t.id"},
     {"run", "r.name"},
     {"worker", "t.worker"},
-    {"start_ns", "t.start_ns"},
+    {"start_clock_ns", "t.start_ns"},
     {"duration_ns", "t.duration_ns"},
     {"events", "t.event_count"},
     {"steps", "t.step_count"},

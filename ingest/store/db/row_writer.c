@@ -148,7 +148,6 @@ put_column(struct row_writer *writer, const struct table_column *column, const v
 {
     switch (column->kind) {
     case TABLE_INT:
-    case TABLE_EXACT:
     case TABLE_SIZE:
     case TABLE_FLAG:
     case TABLE_BITS:

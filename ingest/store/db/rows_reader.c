@@ -11,7 +11,6 @@ static void read_column(struct db_stmt *st,
 {
     switch (column->kind) {
     case TABLE_INT:
-    case TABLE_EXACT:
     case TABLE_ADDRESS:
         *(int64_t *)field = db_get_int(st);
         break;

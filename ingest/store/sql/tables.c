@@ -124,7 +124,7 @@ static void put_value(struct insert *insert, const struct table_column *column, 
     case TABLE_REAL_OR_NULL:
     case TABLE_NUMBER:
     case TABLE_RATIO:
-        (void)sqlite3_bind_double(insert->raw, ++insert->param, table_real(column, row));
+        (void)sqlite3_bind_double(insert->raw, ++insert->param, table_real_answer(column, row));
         break;
     case TABLE_TEXT:
     case TABLE_SHARED:
@@ -144,7 +144,6 @@ static void put_value(struct insert *insert, const struct table_column *column, 
         put_int(insert, table_int(column, row) == TABLE_MAYBE_YES);
         break;
     case TABLE_INT:
-    case TABLE_EXACT:
     case TABLE_SIZE:
     case TABLE_FLAG:
     case TABLE_BITS:

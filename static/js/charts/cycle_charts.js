@@ -11,11 +11,11 @@ const POINTS = 150;
 
 /** @typedef {{name: string, of: (value: number) => number, print: (value: number) => string, difference: (value: number) => string}} Scale */
 
-/** Durations in microseconds, in the unit that suits the longest. @param {(number | null)[]} values @returns {Scale} */
+/** Durations in the unit that suits the longest. @param {(number | null)[]} values @returns {Scale} */
 export function timeScale(values) {
-    const unit = fmt.timeUnit(1e3 * values.reduce((/** @type {number} */ max, value) => Math.max(max, value ?? 0), 0));
-    const print = (/** @type {number} */ us) => fmt.time(1e3 * us, unit);
-    return { name: unit.name, of: (us) => (1e3 * us) / unit.ns, print, difference: (us) => `${us > 0 ? '+' : us < 0 ? '−' : ''}${print(Math.abs(us))}` };
+    const unit = fmt.timeUnit(values.reduce((/** @type {number} */ max, value) => Math.max(max, value ?? 0), 0));
+    const print = (/** @type {number} */ ns) => fmt.time(ns, unit);
+    return { name: unit.name, of: (ns) => ns / unit.ns, print, difference: (ns) => `${ns > 0 ? '+' : ns < 0 ? '−' : ''}${print(Math.abs(ns))}` };
 }
 
 /** Shares of the cycle in percent. @returns {Scale} */
@@ -104,14 +104,14 @@ function sideTip(values, labels, scale, xTitle) {
  * @param {{cycles: Cycle[], kinds: string[]}} data
  */
 export function cycleColumns(canvas, { cycles, kinds }) {
-    const scale = timeScale(cycles.map((cycle) => cycle.duration_us));
+    const scale = timeScale(cycles.map((cycle) => cycle.duration_ns));
     return draw(canvas, () => {
         const colours = cycles.map((cycle) => categoryColour(kinds.indexOf(cycle.kind)));
         return {
             type: 'bar',
             data: {
                 labels: cycles.map((cycle) => String(cycle.number)),
-                datasets: [{ data: cycles.map((cycle) => scale.of(cycle.duration_us)), backgroundColor: colours, hoverBackgroundColor: colours,
+                datasets: [{ data: cycles.map((cycle) => scale.of(cycle.duration_ns)), backgroundColor: colours, hoverBackgroundColor: colours,
                     categoryPercentage: cycles.length > 60 ? 1 : 0.86, barPercentage: 1, maxBarThickness: 110 }],
             },
             options: {
@@ -123,7 +123,7 @@ export function cycleColumns(canvas, { cycles, kinds }) {
                         ...tooltip(),
                         callbacks: {
                             title: (/** @type {any} */ items) => (items.length ? `Cycle ${items[0].label}` : ''),
-                            label: (/** @type {any} */ item) => ` ${cycles[item.dataIndex].kind}  ${scale.print(cycles[item.dataIndex].duration_us)}`,
+                            label: (/** @type {any} */ item) => ` ${cycles[item.dataIndex].kind}  ${scale.print(cycles[item.dataIndex].duration_ns)}`,
                             labelColor: (/** @type {any} */ item) => solid(item.dataset.backgroundColor[item.dataIndex]),
                             labelPointStyle: () => ({ pointStyle: 'rectRounded', rotation: 0 }),
                         },

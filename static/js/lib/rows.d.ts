@@ -79,7 +79,7 @@ interface ComparisonSideRow {
     host: string; // Empty: not known.
     pid: number | null; // null: not known.
     cycles: number;
-    mean_cycle_us: number | null; // [us]
+    mean_cycle_ns: number | null; // [ns]
     name: string; // The side in words: `base (process 17)`.
 }
 
@@ -127,8 +127,8 @@ interface CycleRow {
     number: number;
     kind: 'step' | 'prefill' | 'decode' | 'layer' | 'mixed' | 'idle' | 'diffusion';
     anchor: string; // The function, step or annotation that begins the cycle.
-    start_ns: string; // Absolute, as digits. [ns]
-    duration_us: number; // [us]
+    start_ns: number; // After the start of the trace; in SQL on the profiler's clock. [ns]
+    duration_ns: number; // [ns]
 }
 
 /** See api/openapi.json. */
@@ -144,7 +144,7 @@ interface CycleUseRow {
     func_type: string; // `gpu_compute`, `gpu_comm`, `h2d`, ..., `operator`.
     mu_pct: number | null; // Mean of the metric while the function ran.
     sigma_pct: number | null; // Its deviation.
-    duration_us: number | null; // [us]
+    duration_ns: number | null; // [ns]
     interpolation_status: string; // `**` or `*`: the metric was interpolated.
     instances_count: number;
 }

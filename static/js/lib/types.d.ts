@@ -4,7 +4,7 @@ interface Warning { code: string; message: string; count: number; first_offset: 
 
 interface Trace {
     id: number; run: string; worker: string; span: number; span_digits: string; file_name: string;
-    format: string; device_type: string; events: number; has_events: boolean; steps: number; start_ns: string;
+    format: string; device_type: string; events: number; has_events: boolean; steps: number; start_clock_ns: string;
     duration_ns: number; size_bytes: number; sha256: string; uploaded_at: string; state: string;
     tags: string[]; note: string; views: string[]; warnings: Warning[]; url: string;
     /** As given at upload. */
@@ -172,11 +172,11 @@ interface Sides<T> { base: T; candidate: T }
 type ComparisonSide = ComparisonSideRow;
 
 interface ComparisonSummary extends Sides<ComparisonSide> {
-    labels: [string, string]; delta_us: number | null; change_pct: number | null;
+    labels: [string, string]; delta_ns: number | null; change_pct: number | null;
     cycle_p: number | null; cycle_u: number | null; verdict_text: string;
 }
 
-interface CycleRank { rank: number; base_us: number | null; candidate_us: number | null; delta_us: number | null; delta_pct: number | null }
+interface CycleRank { rank: number; base_ns: number | null; candidate_ns: number | null; delta_ns: number | null; delta_pct: number | null }
 
 type Finding = ComparisonFindingRow;
 
@@ -210,7 +210,7 @@ interface ComparisonItem {
 }
 
 /** What each cycle took, and beta of one row in it, in order of time. */
-type BetaSeries = Sides<{ cycle_us: number[]; beta_pct: number[] }>;
+type BetaSeries = Sides<{ cycle_ns: number[]; beta_pct: number[] }>;
 
 type Cycle = CycleRow;
 

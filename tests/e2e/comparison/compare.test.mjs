@@ -218,8 +218,8 @@ test('the comparison answers first, then shows what stands out', async () => {
     await open(`#/comparisons/${id}`);
     assert.equal(await page.textContent('.verdict-text'), data.summary.verdict_text);
     const figure = (index) => page.locator('.answer-figure').nth(index).textContent();
-    sameTime(await figure(0), 1e3 * data.summary.base.mean_cycle_us, 'mean cycle of the base');
-    sameTime(await figure(1), 1e3 * data.summary.candidate.mean_cycle_us, 'mean cycle of the candidate');
+    sameTime(await figure(0), data.summary.base.mean_cycle_ns, 'mean cycle of the base');
+    sameTime(await figure(1), data.summary.candidate.mean_cycle_ns, 'mean cycle of the candidate');
     assert.equal(await figure(2), '+30.00%');
     assert.match(await page.locator('.answer >> nth=0').textContent(), /mean of 6\scycles, process 4711 on node7/);
     assert.equal(await page.locator('.answer >> nth=3').locator('.function-name').getAttribute('data-tip'), LONG);
@@ -255,8 +255,8 @@ test('the cycle times: by length, in order of time, as a table', async () => {
     const rows = await page.$$eval('.step-chart-table tbody tr', (list) => list.map((tr) => [...tr.children].map((cell) => cell.textContent)));
     assert.equal(rows.length, data.cycles.length);
     rows.forEach(([, base, candidate], index) => {
-        sameTime(`${base} µs`, 1e3 * data.cycles[index].base_us, `base ${index}`);
-        sameTime(`${candidate} µs`, 1e3 * data.cycles[index].candidate_us, `candidate ${index}`);
+        sameTime(`${base} µs`, data.cycles[index].base_ns, `base ${index}`);
+        sameTime(`${candidate} µs`, data.cycles[index].candidate_ns, `candidate ${index}`);
     });
     await open(await hash());
     assert.ok(await page.locator('.step-chart-table').isVisible());

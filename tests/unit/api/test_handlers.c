@@ -97,7 +97,7 @@ static void shows_a_trace(void **state)
         f,
         "\"format\": \"kineto\", \"device_type\": \"GPU\", \"events\": 42, \"has_events\": false, "
         "\"steps\": 2");
-    assert_body_has(f, "\"start_ns\": \"1700000000000000123\", \"duration_ns\": 1501000");
+    assert_body_has(f, "\"start_clock_ns\": \"1700000000000000123\", \"duration_ns\": 1501000");
     assert_body_has(f, "\"state\": \"ready\"");
     assert_body_has(f, "\"warnings\": [{\"code\": \"truncated\", \"message\": \"");
     assert_body_has(f, "\"count\": 1, \"first_offset\": 77}], \"comparison\": null, \"url\"");

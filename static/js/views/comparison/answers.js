@@ -49,7 +49,7 @@ export function verdict(data) {
 /** @param {Comparison} data @param {import('./parts.js').Seek} seek @param {AbortSignal} signal */
 export function answers(data, seek, signal) {
     const { summary } = data;
-    const unit = fmt.timeUnit(1e3 * Math.max(summary.base.mean_cycle_us ?? 0, summary.candidate.mean_cycle_us ?? 0));
+    const unit = fmt.timeUnit(Math.max(summary.base.mean_cycle_ns ?? 0, summary.candidate.mean_cycle_ns ?? 0));
     return h('dl', { class: 'answers comparison-answers' },
         SIDES.map((side) => sideAnswer(data, side, unit, signal)),
         changeAnswer(summary),
@@ -58,10 +58,10 @@ export function answers(data, seek, signal) {
 
 /** @param {Comparison} data @param {import('./sides.js').Side} side @param {import('../../lib/fmt.js').TimeUnit} unit @param {AbortSignal} signal */
 function sideAnswer(data, side, unit, signal) {
-    const { label, pid, host, cycles, mean_cycle_us: us } = data.summary[side];
+    const { label, pid, host, cycles, mean_cycle_ns: ns } = data.summary[side];
     const links = h('span', { class: 'answer-more' });
     const note = [[`mean of ${fmt.plural(cycles, 'cycle')}`, role(pid, host)].filter(Boolean).join(', '), links];
-    const box = answer('', us === null ? ['–', ''] : fmt.timeParts(1e3 * us, unit), note);
+    const box = answer('', ns === null ? ['–', ''] : fmt.timeParts(ns, unit), note);
     fill(/** @type {Element} */ (box.firstElementChild), sideName(side, label));
     if (data.trace_id === null) nameTraces(links, data.traces[side], signal);
     else fill(links, side === 'base' ? h('a', { href: traceHref(data.trace_id, 'comparison') }, 'from an uploaded report') : null);
@@ -85,11 +85,11 @@ async function nameTraces(box, ids, signal) {
 
 /** @param {ComparisonSummary} summary */
 function changeAnswer(summary) {
-    const { change_pct: percent, delta_us: delta, cycle_p: p, cycle_u: u } = summary;
+    const { change_pct: percent, delta_ns: delta, cycle_p: p, cycle_u: u } = summary;
     const differs = timeDiffers(summary);
     const tests = [p === null ? '' : `t-test p ${equals(p)}`, u === null ? '' : `U test p ${equals(u)}`].filter(Boolean).join(', ');
     const chance = differs === null ? ': they do not agree' : differs ? ': more than chance' : ': within chance';
-    const size = delta === null ? '' : `${delta > 0 ? '+' : delta < 0 ? '−' : ''}${fmt.time(Math.abs(1e3 * delta))} a cycle`;
+    const size = delta === null ? '' : `${delta > 0 ? '+' : delta < 0 ? '−' : ''}${fmt.time(Math.abs(delta))} a cycle`;
     return answer('Change', percent === null ? ['–', ''] : [fmt.signed(percent, Math.abs(percent) < 100 ? 2 : 0), '%'],
         [size, h('span', { class: 'answer-more' }, tests ? tests + chance : 'no test of the cycle time')],
         differs ? ((percent ?? 0) > 0 ? 'bad' : 'good') : '');

@@ -14,8 +14,8 @@ const RANK = 'rank';
 /** @param {Comparison} data */
 export function cycleTimes(data) {
     const { labels } = data.summary;
-    const byRank = { base: data.cycles.map((row) => row.base_us), candidate: data.cycles.map((row) => row.candidate_us) };
-    const means = { base: data.summary.base.mean_cycle_us, candidate: data.summary.candidate.mean_cycle_us };
+    const byRank = { base: data.cycles.map((row) => row.base_ns), candidate: data.cycles.map((row) => row.candidate_ns) };
+    const means = { base: data.summary.base.mean_cycle_ns, candidate: data.summary.candidate.mean_cycle_ns };
     const scale = timeScale([...byRank.base, ...byRank.candidate]);
     // A report knows durations, but not when they were.
     const hasOrder = data.trace_id === null && data.traces.base.length + data.traces.candidate.length > 0 && data.rows.length > 0;
@@ -42,7 +42,7 @@ export function cycleTimes(data) {
     async function fetchOrder() {
         try {
             const { base, candidate } = await api.betaSeries(data.id, data.rows[0]);
-            inOrder = { base: base.cycle_us, candidate: candidate.cycle_us };
+            inOrder = { base: base.cycle_ns, candidate: candidate.cycle_ns };
         } catch {
             inOrder = { base: [], candidate: [] };
         }
@@ -97,8 +97,8 @@ export function cycleTimes(data) {
 
 /** @param {Comparison} data */
 function figures({ cycles, summary: { labels } }) {
-    const unit = fmt.columnUnit(1e3 * cycles.reduce((max, row) => Math.max(max, row.base_us ?? 0, row.candidate_us ?? 0), 0));
-    const print = (/** @type {number | null} */ us) => (us === null ? '–' : fmt.timeIn(1e3 * us, unit));
+    const unit = fmt.columnUnit(cycles.reduce((max, row) => Math.max(max, row.base_ns ?? 0, row.candidate_ns ?? 0), 0));
+    const print = (/** @type {number | null} */ ns) => (ns === null ? '–' : fmt.timeIn(ns, unit));
     return plainTable('Cycle times, longest first', ['Rank', ...shortLabels(labels).map((label) => `${label} ${unit.name}`), `Δ ${unit.name}`, 'Δ %'], cycles.map((row) => [
-        fmt.int(row.rank), print(row.base_us), print(row.candidate_us), row.delta_us === null ? '–' : fmt.signed((1e3 * row.delta_us) / unit.ns, unit.digits), fmt.signed(row.delta_pct)]), 1);
+        fmt.int(row.rank), print(row.base_ns), print(row.candidate_ns), row.delta_ns === null ? '–' : fmt.signed(row.delta_ns / unit.ns, unit.digits), fmt.signed(row.delta_pct)]), 1);
 }

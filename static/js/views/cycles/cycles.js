@@ -65,7 +65,7 @@ export async function mount(root, route, signal) {
 
 /** @param {CycleAnswer} data */
 function figures({ source, cycles }) {
-    const times = cycles.map((cycle) => 1e3 * cycle.duration_us).sort((a, b) => a - b);
+    const times = cycles.map((cycle) => cycle.duration_ns).sort((a, b) => a - b);
     const total = times.reduce((sum, ns) => sum + ns, 0);
     const unit = fmt.timeUnit(times[times.length - 1] ?? 0);
     const anchors = [...new Set(cycles.map((cycle) => cycle.anchor).filter(Boolean))];
@@ -119,9 +119,9 @@ function cycleDurations({ cycles }) {
 
 /** @param {Cycle[]} cycles */
 function durationTable(cycles) {
-    const unit = fmt.columnUnit(1e3 * cycles.reduce((max, cycle) => Math.max(max, cycle.duration_us), 0));
+    const unit = fmt.columnUnit(cycles.reduce((max, cycle) => Math.max(max, cycle.duration_ns), 0));
     return plainTable('Duration of each cycle', ['Cycle', 'Kind', 'Anchor', `Duration ${unit.name}`],
-        cycles.map((cycle) => [String(cycle.number), cycle.kind, cycle.anchor || '–', fmt.timeIn(1e3 * cycle.duration_us, unit)]), 3);
+        cycles.map((cycle) => [String(cycle.number), cycle.kind, cycle.anchor || '–', fmt.timeIn(cycle.duration_ns, unit)]), 3);
 }
 
 /** A perf-data table has mu of its functions, but not the samples behind it. @param {CycleAnswer} data */

@@ -1,6 +1,6 @@
 /** The perf-data rows of a trace, a line a function, or a line a function and metric. */
 
-/** @typedef {{cycle: number, beta_pct: number, duration_us: number, instances_count: number, mu_pct: number | null, sigma_pct: number | null}} Use */
+/** @typedef {{cycle: number, beta_pct: number, duration_ns: number, instances_count: number, mu_pct: number | null, sigma_pct: number | null}} Use */
 
 /**
  * A cycle without the function counts as 0, as it took nothing of it.
@@ -32,7 +32,7 @@ function line(uses, cycles) {
         each, metrics,
         beta: mean((use) => use.beta_pct ?? 0),
         beta_max: each.reduce((max, use) => Math.max(max, use.beta_pct ?? 0), 0),
-        duration_ns: 1e3 * mean((use) => use.duration_us ?? 0),
+        duration_ns: mean((use) => use.duration_ns ?? 0),
         calls: mean((use) => use.instances_count),
         in_cycles: each.length,
         mu: metrics[0]?.mu ?? null,

@@ -95,13 +95,13 @@ function columns(byMetric, hasMetrics, manyProcesses) {
 function detail(row) {
     /** @type {import('./group.js').Use[]} */
     const each = row.each;
-    const unit = fmt.timeUnit(1e3 * each.reduce((max, use) => Math.max(max, use.duration_us), 0));
+    const unit = fmt.timeUnit(each.reduce((max, use) => Math.max(max, use.duration_ns), 0));
     const rest = each.length - CYCLES;
     return h('div', null, fullName(row.name),
         row.metrics.length ? h('div', { class: 'launches' }, h('h3', null, 'Metrics while it ran'),
             plainTable('Metrics while it ran', ['Metric', 'μ', 'σ', 'In cycles'], row.metrics.map((/** @type {any} */ sum) => [sum.metric, fmt.metric(sum.mu), fmt.metric(sum.sigma), fmt.int(sum.cycles)]), 1)) : null,
         h('div', { class: 'launches' }, h('h3', null, 'In each cycle'),
             plainTable('In each cycle', ['Cycle', 'β %', 'Time', 'Calls'], each.slice(0, CYCLES).map((use) => [
-                String(use.cycle), fmt.num(use.beta_pct), fmt.time(1e3 * use.duration_us, unit), fmt.int(use.instances_count)]), 1),
+                String(use.cycle), fmt.num(use.beta_pct), fmt.time(use.duration_ns, unit), fmt.int(use.instances_count)]), 1),
             rest > 0 ? h('p', { class: 'quiet' }, `and ${fmt.plural(rest, 'more cycle')}: the CSV has all`) : null));
 }

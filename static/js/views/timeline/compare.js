@@ -12,7 +12,7 @@ const STEPS = 200;
 /** @typedef {{trace: Trace, answer: TimelineTracks}} Side */
 
 /** How much later the second trace is shown so that both began at the same moment of the world's clock. @param {Trace} first @param {Trace} second */
-const clockShift = (first, second) => Number(BigInt(second.start_ns) - BigInt(first.start_ns));
+const clockShift = (first, second) => Number(BigInt(second.start_clock_ns) - BigInt(first.start_clock_ns));
 
 /** Whether two traces were recorded at the same time: ranks of one job. @param {Trace} first @param {Trace} second */
 function together(first, second) {

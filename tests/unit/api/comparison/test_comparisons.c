@@ -314,9 +314,10 @@ static void shows_a_row_cycle_by_cycle(void **state)
     int64_t id = compare_two_tables(f);
     assert_status(f, get_comparison(f, id, "/series?function=slow&metric=gpu_sm&device=GPU+0"),
                   200);
-    assert_body_has(f, "{\"base\": {\"cycle_us\": [1003.0, 1006.0, 1009.0, 1012.0, 1015.0, "
-                       "1018.0], \"beta_pct\": [10.01, 10.02, 10.0, 10.01, 10.02, 10.0]}, "
-                       "\"candidate\": {\"cycle_us\": [1003.0, ");
+    assert_body_has(
+        f, "{\"base\": {\"cycle_ns\": [1003000.0, 1006000.0, 1009000.0, 1012000.0, 1015000.0, "
+           "1018000.0], \"beta_pct\": [10.01, 10.02, 10.0, 10.01, 10.02, 10.0]}, "
+           "\"candidate\": {\"cycle_ns\": [1003000.0, ");
     assert_body_has(f, "\"beta_pct\": [30.01, 30.02, 30.0, 30.01, 30.02, 30.0]}}");
     assert_problem(f, get_comparison(f, id, "/series?function=slow&metric=gpu_sm"), 400,
                    "bad_request");
@@ -618,7 +619,7 @@ static void an_uploaded_report_is_a_comparison(void **state)
     assert_body_has(f, "\"total\": 1, ");
     assert_status(f, get_comparison(f, id + 1, "/series?function=slow&metric=gpu_sm&device=GPU+0"),
                   200);
-    assert_body_has(f, "{\"base\": {\"cycle_us\": [], \"beta_pct\": []}");
+    assert_body_has(f, "{\"base\": {\"cycle_ns\": [], \"beta_pct\": []}");
 
     /* It goes with its trace only. */
     (void)snprintf(expected, sizeof expected, COMPARISONS "/%lld", (long long)id + 1);

@@ -430,13 +430,13 @@ static void json_has_what_the_api_promises(void **state)
         "\"comparable\": null, \"environment\": [], "
         "\"summary\": {\"labels\": [\"base\", \"candidate\"], \"base\": {\"label\": \"base\", "
         "\"host\": \"node\", \"pid\": 7, \"cycles\": 5, "
-        "\"mean_cycle_us\": 1002.5, \"name\": \"base\"}, "
+        "\"mean_cycle_ns\": 1002500.0, \"name\": \"base\"}, "
         "\"candidate\": {",
-        "\"delta_us\": 100.0, \"change_pct\": 9.97",
+        "\"delta_ns\": 100000.0, \"change_pct\": 9.97",
         "\"cycle_p\": ",
         "\"verdict_text\": \"The two differ: ",
-        "\"cycles\": [{\"rank\": 1, \"base_us\": 1004.5, \"candidate_us\": 1104.5, "
-        "\"delta_us\": 100.0, \"delta_pct\": 9.95",
+        "\"cycles\": [{\"rank\": 1, \"base_ns\": 1004500.0, \"candidate_ns\": 1104500.0, "
+        "\"delta_ns\": 100000.0, \"delta_pct\": 9.95",
         "\"overview\": \"What sets candidate apart from base most is gemm, with a clear increase",
         "\"recommendation\": \"Begin with gemm on GPU 0",
         "\"findings\": [{\"function\": \"gemm\", \"device\": \"GPU 0\", \"base_beta_pct\": 10.2",

@@ -83,6 +83,11 @@ static void assert_text(void (*write)(struct buf *, const struct trace_results *
     buf_free(&out);
 }
 
+static void json_from(struct buf *out, const struct trace_results *results)
+{
+    cycles_json(out, 250, results);
+}
+
 static void csv_is_the_perf_data_table(void **state)
 {
     (void)state;
@@ -101,20 +106,22 @@ static void json_has_cycles_rows_and_counters(void **state)
     (void)state;
     struct trace_results results = everything();
     assert_text(
-        cycles_json, &results,
+        json_from, &results,
         "{\"source\": \"marker\", \"cycles\": ["
         "{\"number\": 3, \"kind\": \"prefill\", \"anchor\": \"run\", \"start_ns\": "
-        "\"1763001580008344250\", \"duration_us\": 1500.5}, "
-        "{\"number\": 5, \"kind\": \"decode\", \"anchor\": \"=run\", \"start_ns\": \"-1500\", "
-        "\"duration_us\": 2.0}], \"rows\": ["
+        "1763001580008344000, "
+        "\"duration_ns\": 1500500.0}, "
+        "{\"number\": 5, \"kind\": \"decode\", \"anchor\": \"=run\", \"start_ns\": -1750, "
+        "\"duration_ns\": 2000.0}], \"rows\": ["
         "{\"cycle\": 3, \"pid\": 7, \"hostname\": \"n1\", \"beta_pct\": 12.3456, "
         "\"function_name\": \"void k<4, float>(int)\", \"simple_name\": \"k\", \"metric_name\": "
         "\"gpu_usage\", \"device\": \"GPU 7\", \"func_type\": \"gpu_compute\", \"mu_pct\": "
-        "204324328554.3763, \"sigma_pct\": 0.0, \"duration_us\": 185.25, \"interpolation_status\": "
+        "204324328554.3763, \"sigma_pct\": 0.0, \"duration_ns\": 185250.0, "
+        "\"interpolation_status\": "
         "\"**\", \"instances_count\": 2}, "
         "{\"cycle\": 5, \"pid\": -1, \"hostname\": \"\", \"beta_pct\": 0.0001, \"function_name\": "
         "\"runq\", \"simple_name\": \"runq\", \"metric_name\": null, \"device\": null, "
-        "\"func_type\": \"runq\", \"mu_pct\": null, \"sigma_pct\": null, \"duration_us\": 1.0, "
+        "\"func_type\": \"runq\", \"mu_pct\": null, \"sigma_pct\": null, \"duration_ns\": 1000.0, "
         "\"interpolation_status\": \" \", \"instances_count\": 1}], \"counters\": ["
         "{\"name\": \"gpu_usage\", \"hostname\": \"n1\", \"samples\": 4, \"mean\": 1.5, \"min\": "
         "0.0, \"max\": 3.0, \"std\": 0.25}]}");
@@ -125,7 +132,7 @@ static void nothing_is_a_header_and_empty_lists(void **state)
     (void)state;
     struct trace_results results = {.cycle_source = CYCLES_NONE};
     assert_text(cycles_csv, &results, HEADER);
-    assert_text(cycles_json, &results,
+    assert_text(json_from, &results,
                 "{\"source\": \"none\", \"cycles\": [], \"rows\": [], \"counters\": []}");
 }
 
