@@ -2,10 +2,12 @@
  * response, and whatever went wrong becomes a problem. */
 #include "api/api.h"
 
+#include "api/agents/mcp.h"
 #include "api/authorize.h"
 #include "api/call.h"
 #include "api/problem.h"
 #include "api/route.h"
+#include "ingest/base/text/json_small.h"
 
 #include <string.h>
 
@@ -81,7 +83,7 @@ static bool decode_request(struct api_call *call, struct err *err)
     return query_string_parse(&call->query, call_arena(call), query == NULL ? "" : query, err);
 }
 
-static bool run_route(struct api_call *call, const struct route *route, struct err *err)
+static bool run_handler(struct api_call *call, const struct route *route, struct err *err)
 {
     if (!decode_request(call, err) || !authorize_request(call, route->target, err) ||
         !route_knows(route, &call->query, err)) {
@@ -90,7 +92,20 @@ static bool run_route(struct api_call *call, const struct route *route, struct e
     if (route->writes) { /* it may wait for its body, and reads back what it wrote */
         store_snapshot_close(call->snapshot);
     }
-    if (!route->handle(call, err)) {
+    return route->handle(call, err);
+}
+
+/* Agents are answered beside the table: their tools call its handlers, so that none may be one. */
+static bool run_agents(struct api_call *call, const struct route *route, struct err *err)
+{
+    return decode_request(call, err) && authorize_request(call, route->target, err) &&
+           route_knows(route, &call->query, err) && agents_mcp(call, err);
+}
+
+static bool run_route(struct api_call *call, const struct route *route, struct err *err)
+{
+    bool is_agents = route->target == TARGET_AGENTS;
+    if (is_agents ? !run_agents(call, route, err) : !run_handler(call, route, err)) {
         return false;
     }
     if (call->response->body.failed) {
@@ -187,6 +202,53 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     }
     store_snapshot_close(&snapshot);
     response->snapshot = NULL;
+}
+
+/* ---- a request within one ---- */
+
+static const char *no_header(const struct api_request *request, const char *name)
+{
+    (void)request;
+    (void)name;
+    return NULL;
+}
+
+static json_t *answer_within(struct api_call *inner, const struct route *route, struct err *err)
+{
+    const struct buf *body = &inner->response->body;
+    if (!run_handler(inner, route, err)) {
+        return NULL;
+    }
+    return body->failed ? (err_set(err, ERR_NO_MEMORY, "No memory for an answer"), NULL)
+                        : json_small_parse(body->ptr, body->len, 0, "The answer", err);
+}
+
+json_t *call_within(struct api_call *call, const char *path, const char *query, struct err *err)
+{
+    struct route_match match;
+    struct api_response response;
+    struct api_request request = *call->request;
+    route_find("GET", path, &match);
+    if (match.route == NULL || match.route->handle == NULL) {
+        (void)err_set(err, ERR_NOT_FOUND, "There is nothing at %.300s", path);
+        return NULL;
+    }
+    request.method = "GET";
+    request.path = path;
+    request.query = query;
+    request.match = &match;
+    request.content_length = -1;
+    request.header = no_header;
+    request.read_body = NULL;
+    request.send_part = NULL;
+    api_response_init(&response);
+    response.api = call->api;
+    response.request = &request;
+    struct api_call inner = {
+        .api = call->api, .request = &request, .response = &response, .snapshot = call->snapshot};
+    json_t *answer = answer_within(&inner, match.route, err);
+    api_response_free(&response);
+    return answer;
 }
 
 static bool is_safe_method(const char *method)

@@ -88,7 +88,8 @@ struct api_response {
 };
 
 struct api_options {
-    const char *public_url; /* "http://localhost:8080" + base path, no slash at the end */
+    const char *public_url;   /* "http://localhost:8080" + base path, no slash at the end */
+    const char *perfetto_url; /* to which the page hands traces; NULL: nowhere */
     const char *source_url; /* with {path} and {line}, as value_source_url accepts it; NULL: none */
     uint64_t max_upload_bytes;
     bool retain_raw;

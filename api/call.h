@@ -7,6 +7,7 @@
 #include "api/route.h"
 #include "ingest/base/text/json_write.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,11 @@ bool call_id(const struct api_call *call, const char *what, int64_t *id, struct 
 bool call_trace_id(const struct api_call *call, int64_t *id, struct err *err) KS_MUST_USE;
 /* Formats into the arena. NULL without memory or beyond 8 KiB. */
 const char *call_format(struct api_call *call, const char *fmt, ...) KS_PRINTF(2, 3) KS_MUST_USE;
+
+/* Answers a GET of this API within a request, for the same subject; `query` as in a URL. The caller
+ * calls json_decref. NULL: what the API refuses with. */
+json_t *call_within(struct api_call *call, const char *path, const char *query, struct err *err)
+    KS_MUST_USE;
 
 #define CALL_NAMES_BYTES 360
 /* Adds a name to a ", "-joined list for an error, which is cut where it gets too long. */

@@ -23,6 +23,10 @@ bool notes_of_run(struct api_call *call, struct err *err) KS_MUST_USE;
 bool notes_of_trace(struct api_call *call, struct err *err) KS_MUST_USE;
 bool notes_post(struct api_call *call, struct err *err) KS_MUST_USE;
 bool notes_delete(struct api_call *call, struct err *err) KS_MUST_USE;
+/* agents/skill.c */
+bool skill_get(struct api_call *call, struct err *err) KS_MUST_USE;
+/* history/webhooks.c */
+bool webhooks_list(struct api_call *call, struct err *err) KS_MUST_USE;
 /* traces.c */
 bool traces_list(struct api_call *call, struct err *err) KS_MUST_USE;
 bool traces_get(struct api_call *call, struct err *err) KS_MUST_USE;

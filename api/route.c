@@ -201,6 +201,11 @@ static const struct route routes[] = {
     {"POST", V1 "/tokens", tokens_post, "Makes a token", WRITES, ANEW, TARGET_TOKENS, NONE},
     {"DELETE", V1 "/tokens/{name}", tokens_delete, "Revokes a token", WRITES, ANEW, TARGET_TOKENS,
      NONE},
+    {"GET", V1 "/webhooks", webhooks_list, "What webhooks were told", READS, ANEW, TARGET_WEBHOOKS,
+     "limit offset"},
+    {"POST", "/mcp", NULL, "The Model Context Protocol", READS, ANEW, TARGET_AGENTS, NONE},
+    {"GET", "/skill.md", skill_get, "How an agent uses this server", READS, ANEW, TARGET_OPEN,
+     NONE},
     {"GET", "/healthz", meta_healthz, "Whether the process is alive", READS, ANEW, TARGET_OPEN,
      NULL},
     {"GET", "/readyz", meta_readyz, "Whether the database answers", READS, ANEW, TARGET_OPEN, NULL},
@@ -312,7 +317,8 @@ enum access_role route_role(const struct route *route)
     if (route->target == TARGET_OPEN || route->target == TARGET_SELF) {
         return ACCESS_ROLE_NOBODY;
     }
-    if (route->target == TARGET_TOKENS || strcmp(route->method, "DELETE") == 0) {
+    if (route->target == TARGET_TOKENS || route->target == TARGET_WEBHOOKS ||
+        strcmp(route->method, "DELETE") == 0) {
         return ACCESS_ROLE_ADMIN;
     }
     return route->writes ? ACCESS_ROLE_UPLOADER : ACCESS_ROLE_VIEWER;
@@ -391,5 +397,6 @@ static bool has_prefix(const char *path, const char *prefix)
 bool api_owns_path(const char *path)
 {
     return has_prefix(path, "/api") || has_prefix(path, PLUGIN) || strcmp(path, "/healthz") == 0 ||
+           strcmp(path, "/mcp") == 0 || strcmp(path, "/skill.md") == 0 ||
            strcmp(path, "/readyz") == 0 || strcmp(path, "/metrics") == 0;
 }

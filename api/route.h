@@ -24,9 +24,11 @@ enum route_target {
     TARGET_SELF,       /* the subject itself, also an anonymous one */
     TARGET_LIST,   /* no object: the handler lists what the subject may read (authorize_projects) */
     TARGET_TOKENS, /* a token; for admins only */
-    TARGET_RUN,    /* a run: the path's first parameter */
-    TARGET_UPLOAD, /* a run that may not exist yet: upload/project.c checks */
-    TARGET_TRACE,  /* a trace: the path's first parameter; the next two likewise */
+    TARGET_WEBHOOKS, /* what webhooks were told; for admins only */
+    TARGET_AGENTS,   /* as TARGET_LIST; api.c answers it without a handler (agents/mcp.h) */
+    TARGET_RUN,      /* a run: the path's first parameter */
+    TARGET_UPLOAD,   /* a run that may not exist yet: upload/project.c checks */
+    TARGET_TRACE,    /* a trace: the path's first parameter; the next two likewise */
     TARGET_COMPARISON,
     TARGET_JOB,
     TARGET_SIDES,        /* traces: base= and candidate= */

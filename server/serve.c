@@ -11,6 +11,7 @@
 #include "server/guard/origin.h"
 #include "server/http.h"
 #include "server/options/listen.h"
+#include "server/webhooks/webhooks.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -34,6 +35,7 @@ struct server {
     struct jobs *jobs;
     struct http *http;
     struct metrics *metrics;
+    struct webhooks *webhooks;
     struct kernel_rules kernel_rules;
     struct device_peaks_list device_peaks;
     struct api api;
@@ -100,12 +102,24 @@ static bool start_http(struct server *server, struct err *err)
         .metrics = server->metrics,
         .options = {.public_url = has_public ? options->public_url : server->local_url,
                     .source_url = options->source_url,
+                    .perfetto_url = options->perfetto_url,
                     .max_upload_bytes = options->max_upload_bytes,
                     .retain_raw = options->retain_raw,
                     .log = &server->log},
     };
     http_open(server->http, &server->api, server->api.options.public_url);
     return true;
+}
+
+static bool start_webhooks(struct server *server, struct err *err)
+{
+    const struct webhooks_options options = {
+        .path = server->options->webhooks_path,
+        .may_reach_private = server->options->webhooks_private,
+        .public_url = server->api.options.public_url,
+        .log = &server->log,
+    };
+    return webhooks_start(&server->webhooks, server->store, &options, err);
 }
 
 /* The tokens of the store are known only now. */
@@ -189,7 +203,7 @@ static bool run(struct server *server, struct err *err)
 {
     if (!read_kernel_rules(server, err) || !read_device_peaks(server, err) ||
         !metrics_create(&server->metrics, err) || !start_storage(server, err) ||
-        !start_access(server, err) || !start_http(server, err)) {
+        !start_access(server, err) || !start_http(server, err) || !start_webhooks(server, err)) {
         return false;
     }
     announce(server);
@@ -201,6 +215,7 @@ static bool run(struct server *server, struct err *err)
 static void stop(struct server *server)
 {
     http_stop(server->http);
+    webhooks_stop(server->webhooks);
     access_free(server->access);
     jobs_destroy(server->jobs);
     store_close(server->store);

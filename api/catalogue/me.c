@@ -24,6 +24,7 @@ bool me_get(struct api_call *call, struct err *err)
     jw_key_bool(&w, "session", subject->has_session);
     jw_key_bool(&w, "asks_for_tokens", subject->asks_for_tokens);
     jw_key_string(&w, "source_url", call->api->options.source_url);
+    jw_key_string(&w, "perfetto_url", call->api->options.perfetto_url);
     jw_object_end(&w);
     return true;
 }

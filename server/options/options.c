@@ -284,6 +284,17 @@ const struct option option_table[] = {
      "where the lines of Python frames can be read, such as "
      "https://git/x/blob/main/{path}#L{line}: the page links to them",
      set_source_url, GROUP_ANALYSIS},
+    {"perfetto-url", KIND_VALUE, FOR(COMMAND_SERVE), "URL",
+     "the page to which \"Open in Perfetto\" hands a trace, in the user's browser "
+     "(https://ui.perfetto.dev)",
+     option_set_perfetto, GROUP_OPERATION},
+    {"webhooks", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
+     "whom to tell of regressions: lines of `URL METRIC [project=] [tag=] [run=] [device=] [p=] "
+     "[min_magnitude=] [window=] [format=json|slack] [secret=]`",
+     option_set_webhooks, GROUP_OPERATION},
+    {"webhooks-private", KIND_FLAG, FOR(COMMAND_SERVE), NULL,
+     "webhooks may reach addresses of private networks", option_set_webhooks_private,
+     GROUP_OPERATION},
     {"log-level", KIND_VALUE, STORING, "LEVEL", "error, warn, info or debug (info)", set_log_level,
      GROUP_OPERATION},
     {"log-format", KIND_VALUE, STORING, "FORMAT", "text, or json: an object a line (text)",
@@ -441,6 +452,7 @@ static void set_defaults(struct options *options)
         .candidate_label = "candidate",
         .server_url = "http://127.0.0.1:8080",
         .every_s = 5,
+        .perfetto_url = "https://ui.perfetto.dev",
     };
 }
 

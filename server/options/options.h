@@ -58,6 +58,7 @@ struct options {
     const char *token_file; /* NULL: none */
     bool allow_anonymous;
     char base_path[OPTIONS_BASE_PATH_BYTES]; /* "" or "/prefix" */
+    char perfetto_url[OPTIONS_URL_BYTES];    /* to which the page hands traces */
     char public_url[OPTIONS_URL_BYTES];      /* without trailing slash; "" when not given */
     const char *static_dir;                  /* NULL: the embedded page */
     uint64_t max_upload_bytes;
@@ -67,9 +68,11 @@ struct options {
     unsigned ingest_workers;      /* 0: chosen by the number of processors */
     uint64_t ingest_memory_bytes; /* 0: half of the machine's */
     bool retain_raw;
+    bool webhooks_private;           /* webhooks may reach private addresses */
     const char *source_url;          /* with {path}, checked; NULL: none */
     const char *kernel_classes_path; /* NULL: the built-in rules alone */
     const char *devices_path;        /* NULL: the built-in peaks alone */
+    const char *webhooks_path;       /* NULL: none */
     enum log_level log_level;
     enum log_format log_format;
     unsigned drain_seconds; /* time that a stop gives to requests and jobs under way */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The page's own checks. npm's development packages stand in a work directory, never in the tree.
-# usage: frontend.sh lint|e2e WORK_DIRECTORY     (e2e needs KINETOSCOPE_BIN)
+# usage: frontend.sh lint|e2e|agents WORK_DIRECTORY     (the last two need KINETOSCOPE_BIN)
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 what="$1"
@@ -32,6 +32,11 @@ e2e() {
     local tests=("$root"/tests/e2e/*.test.mjs "$root"/tests/e2e/*/*.test.mjs)
     [[ ${#tests[@]} -gt 0 ]] || { echo "no browser tests found" && exit 1; }
     KINETOSCOPE_NODE_MODULES="$work/node_modules" node --test "${tests[@]}"
+}
+
+# With a public client of the Model Context Protocol.
+agents() {
+    KINETOSCOPE_NODE_MODULES="$work/node_modules" python3 "$root/tests/checks/agents.py"
 }
 
 (

@@ -34,15 +34,15 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
     '--disable-component-update', '--disable-sync'];
 
 /**
- * @param {{data?: string}} [own] a data directory, which stays: then never the server that runs already
+ * @param {{data?: string, options?: string[]}} [own] a data directory, which stays, and options: with either never the server that runs already
  * @returns {Promise<{url: string, stop: () => Promise<void>}>} url ends with a slash
  */
 export async function startServer(own = {}) {
-    if (process.env.KINETOSCOPE_URL && !own.data) return { url: process.env.KINETOSCOPE_URL.replace(/\/*$/, '/'), stop: async () => {} };
+    if (process.env.KINETOSCOPE_URL && !own.data && !own.options) return { url: process.env.KINETOSCOPE_URL.replace(/\/*$/, '/'), stop: async () => {} };
     const program = process.env.KINETOSCOPE_BIN;
     assert.ok(program, 'set KINETOSCOPE_URL or KINETOSCOPE_BIN');
     const data = own.data ?? await mkdtemp(path.join(tmpdir(), 'kinetoscope-e2e-'));
-    const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--data-dir', data, '--log-level', 'warn'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', '--data-dir', data, '--log-level', 'warn', ...(own.options ?? [])], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = new Promise((resolve) => child.once('exit', resolve));
     const url = await new Promise((resolve, reject) => {
         let text = '';

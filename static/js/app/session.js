@@ -1,7 +1,7 @@
 /** Who is logged in, where the server asks for that; and the way to the page on which one logs in. */
 
 import { h, fill } from '../lib/dom.js';
-import { setSource } from '../lib/source.js';
+import { setPerfetto, setSource } from '../lib/source.js';
 
 /** Where to come back to. */
 const here = () => `login?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`;
@@ -24,6 +24,7 @@ export async function show(box) {
         /** @type {Me} */
         const me = await answer.json();
         setSource(me.source_url);
+        setPerfetto(me.perfetto_url);
         if (me.session) {
             fill(box, h('span', { class: 'session-name', title: `${me.name}, ${me.role}` }, me.name),
                 h('button', { class: 'link-button', type: 'button', onclick: logOut }, 'Log out'));

@@ -1,6 +1,7 @@
-/** Where the lines of Python frames can be read: the address that the server was started with (--source-url). */
+/** Addresses elsewhere that the server was started with: where the lines of Python frames can be read (--source-url), and Perfetto's page (--perfetto-url). */
 
 let template = '';
+let perfetto = 'https://ui.perfetto.dev';
 
 /** @param {string | null | undefined} text `https://git/blob/main/{path}#L{line}`; anything but http and https is left out */
 export function setSource(text) {
@@ -13,3 +14,10 @@ export function sourceHref(path, line) {
     const parts = path.split('/').filter((part) => part !== '' && part !== '.' && part !== '..').map(encodeURIComponent).join('/');
     return template.replaceAll('{path}', () => parts).replaceAll('{line}', () => String(line));
 }
+
+/** @param {string | null | undefined} url */
+export function setPerfetto(url) {
+    if (url && /^https?:\/\//i.test(url)) perfetto = url;
+}
+
+export const perfettoUrl = () => perfetto;

@@ -15,7 +15,7 @@ interface Trace {
 
 interface Me {
     name: string | null; role: string; projects: string[]; every_project: boolean;
-    anonymous: boolean; session: boolean; asks_for_tokens: boolean; source_url: string | null;
+    anonymous: boolean; session: boolean; asks_for_tokens: boolean; source_url: string | null; perfetto_url: string | null;
 }
 
 /** Pinned to what a view shows; `trace` null: of the whole run. */

@@ -1,6 +1,7 @@
 /** History: where the gate's link leads; points, changes, filters, charts beside each other, and what is chosen by pointer and keyboard. */
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { startServer, startBrowser, newPage, visit, ask, get, addressed, eventually, settled, axeFaults } from '../support.mjs';
 
 const LEVELS_US = [1000, 1010, 1005, 1002, 1008, 1004, 2000, 2010, 2005, 2003, 2001, 2007];
@@ -190,6 +191,31 @@ test('the newest run of a tag has an address', async () => {
     await addressed(page, '/kernels');
     await visit(page, server.url, '#/newest?tag=branch%3Dnone');
     assert.match(await text('.empty') ?? '', /No run matches/);
+});
+
+test('a trace is handed to Perfetto only after the user has read where to', async () => {
+    // A page at another origin that speaks as Perfetto's does.
+    const perfetto = createServer((_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<script>
+        addEventListener('message', ({ data, source, origin }) => {
+            if (data === 'PING') source.postMessage('PONG', origin);
+            else if (data.perfetto) document.title = data.perfetto.fileName + ' ' + data.perfetto.buffer.byteLength;
+        });</script>`));
+    await new Promise((resolve) => perfetto.listen(0, '127.0.0.1', () => resolve(null)));
+    const url = `http://127.0.0.1:${perfetto.address().port}`;
+    const other = await startServer({ options: ['--perfetto-url', url] });
+    const sent = await ask(`${other.url}api/v1/runs/r/traces/w.pt.trace.json`, { method: 'PUT', body: trace(1000) });
+    assert.ok(sent.ok, sent.text);
+    const opener = await newPage(chrome.browser);
+    await visit(opener, other.url, '#/traces/1/timeline');
+    await opener.getByRole('button', { name: 'Open in Perfetto' }).click();
+    assert.match(await opener.textContent('dialog') ?? '', new RegExp(`is handed to ${url}`));
+    assert.equal(opener.context().pages().length, 1, 'nothing is open yet');
+    const [opened] = await Promise.all([opener.context().waitForEvent('page'), opener.getByRole('button', { name: /^Open 127/ }).click()]);
+    await eventually(async () => assert.match(await opened.title(), /^w\.pt\.trace\.json [1-9]\d+$/));
+    await opened.close();
+    await opener.leave();
+    await other.stop();
+    perfetto.close();
 });
 
 test('both themes, narrow and wide', async () => {

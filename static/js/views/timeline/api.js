@@ -9,6 +9,12 @@ export const tracks = (id, signal) => call(`traces/${id}/timeline/tracks`, { sig
 /** @param {string} id of the trace @param {number} number @param {AbortSignal} [signal] @returns {Promise<TimelineEvent>} */
 export const event = (id, number, signal) => call(`traces/${id}/events/${number}`, { signal });
 
+/** @param {string} id @param {AbortSignal} signal @returns {Promise<TimelineTracks | null>} null: it has none */
+export const tracksIfAny = (id, signal) => tracks(id, signal).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+});
+
 /** @param {string} id @param {{q: string, limit: number, start_ns?: number}} query @param {AbortSignal} [signal] @returns {Promise<TimelineSearch>} */
 export const search = (id, query, signal) => call(`traces/${id}/search`, { query, signal });
 

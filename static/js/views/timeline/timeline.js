@@ -17,6 +17,7 @@ import { STEP_RULER, TIME_RULER } from './ruler.js';
 import { Tiles } from './data.js';
 import { timelineSearch } from './search.js';
 import { gapLane } from '../idle/gap_lane.js';
+import { takeAway } from '../../app/perfetto.js';
 import { pathLight } from '../idle/path_light.js';
 import { pinnedNotes } from '../../app/pinned_notes.js';
 import { searchWord } from '../../lib/names.js';
@@ -42,7 +43,7 @@ export async function mount(root, route, signal) {
 /** @param {HTMLElement} root @param {Route} route @param {AbortSignal} signal @param {api.WindowReader} reader @returns {Promise<Mounted>} */
 async function prepare(root, route, signal, reader) {
     const trace = await traces.trace(route.id, signal);
-    const answer = hasView(trace, 'timeline') ? await tracksOf(route.id, signal) : null;
+    const answer = hasView(trace, 'timeline') ? await api.tracksIfAny(route.id, signal) : null;
     if (!answer || answer.tracks.length === 0) {
         fill(root, h('h1', null, 'Timeline'), empty('No timeline of this trace', h('p', null, answer ? 'No event of it has a time.' : 'Only traces keep their events, and those that were read by an older program did not: upload the file again.'),
             h('p', null, h('a', { class: 'button', href: traceHref(trace.id) }, 'To its other views'))));
@@ -50,12 +51,6 @@ async function prepare(root, route, signal, reader) {
     }
     return open(root, route, signal, trace, answer, reader);
 }
-
-/** @param {string} id @param {AbortSignal} signal @returns {Promise<TimelineTracks | null>} null: it has none */
-const tracksOf = (id, signal) => api.tracks(id, signal).catch((error) => {
-    if (error instanceof traces.ApiError && error.status === 404) return null;
-    throw error;
-});
 
 /** @param {HTMLElement} root @param {Route} route @param {AbortSignal} signal @param {Trace} trace @param {TimelineTracks} answer @param {api.WindowReader} reader @returns {Promise<Mounted>} */
 async function open(root, route, signal, trace, answer, reader) {
@@ -111,6 +106,7 @@ async function open(root, route, signal, trace, answer, reader) {
         stage.canvas.focus({ preventScroll: true });
     } });
 
+    const inSight = () => state.range ?? (view.isAll ? null : /** @type {[number, number]} */ ([view.start, view.end]));
     const all = () => {
         view.all();
         stage.moved();
@@ -174,7 +170,7 @@ async function open(root, route, signal, trace, answer, reader) {
         h('div', { class: 'tl-tools' }, h('h1', null, 'Timeline'), search.root, path.root, lane.root, second.root,
             h('div', { class: 'tl-buttons' }, h('button', { class: 'button', type: 'button', 'data-tip': 'Figures of the selected slice, or of what is in sight; or drag on the ruler', onclick: mark }, 'Select range'),
                 small('−', 'Zoom out', () => keys.step('s')), small('+', 'Zoom in', () => keys.step('w')), small('Fit', 'Fit the whole trace', all),
-                h('a', { class: 'button tl-wide', download: '', href: api.traceUrl(route.id, null), 'data-tip': 'The trace file, for other viewers' }, 'Download trace'),
+                takeAway(trace, inSight),
                 options.root, small('?', 'Keyboard shortcuts', showKeys)),
             pinnedNotes(trace, 'window', signal, () => state.range ?? (view.isAll ? null : [view.start, view.end]))),
         h('p', { class: 'visually-hidden', id: 'tl-keys' }, KEYS.map(([key, text]) => `${key}: ${text}`).join('; ')),
