@@ -2,6 +2,27 @@
 
 #include <string.h>
 
+/* What is copied is mostly a few bytes, for which a call of memcpy() takes longer than whole steps:
+ * up to a step more is read and written. */
+#define KEY_STEP 16
+#define NUMBER_STEP 8
+
+static inline char *copy_key(char *to, const char *from, size_t len)
+{
+    for (size_t i = 0; i < len; i += KEY_STEP) {
+        memcpy(to + i, from + i, KEY_STEP);
+    }
+    return to + len;
+}
+
+static inline char *copy_digits(char *to, const char *from, size_t len)
+{
+    for (size_t i = 0; i < len; i += NUMBER_STEP) {
+        memcpy(to + i, from + i, NUMBER_STEP);
+    }
+    return to + len;
+}
+
 /* ---- templates ---- */
 
 static void print_before(struct buf *out,
@@ -62,6 +83,9 @@ bool printed_template_make(struct printed_template *out,
         }
         before[i].len = all.len - start;
     }
+    for (size_t i = 0; i < KEY_STEP; i++) {
+        buf_putc(&all, ' ');
+    }
     const char *text = all.failed ? NULL : arena_strndup(arena, all.ptr, all.len);
     buf_free(&all);
     for (uint32_t i = 0; text != NULL && i <= template->slot_count; i++) {
@@ -104,23 +128,24 @@ static inline char *digits_before(char *end, uint64_t value)
 
 char *event_print_int(char *at, int64_t value)
 {
-    char digits[PRINT_NUMBER_BYTES];
-    char *end = digits + sizeof digits;
+    char digits[PRINT_NUMBER_BYTES + NUMBER_STEP];
+    char *end = digits + PRINT_NUMBER_BYTES;
     uint64_t magnitude = (uint64_t)value;
+    memset(end, 0, NUMBER_STEP);
     if (value < 0) {
         *at++ = '-';
         magnitude = 0 - magnitude;
     }
     const char *first = digits_before(end, magnitude);
-    memcpy(at, first, (size_t)(end - first));
-    return at + (end - first);
+    return copy_digits(at, first, (size_t)(end - first));
 }
 
 char *event_print_decimal(char *at, int64_t value, int64_t digits)
 {
-    char text[PRINT_NUMBER_BYTES];
-    char *end = text + sizeof text;
+    char text[PRINT_NUMBER_BYTES + NUMBER_STEP];
+    char *end = text + PRINT_NUMBER_BYTES;
     uint64_t magnitude = (uint64_t)value;
+    memset(end, 0, NUMBER_STEP);
     if (value < 0) {
         *at++ = '-';
         magnitude = 0 - magnitude;
@@ -130,10 +155,9 @@ char *event_print_decimal(char *at, int64_t value, int64_t digits)
         *--first = '0';
     }
     size_t whole = (size_t)(end - first) - (size_t)digits;
-    memcpy(at, first, whole);
-    at[whole] = '.';
-    memcpy(at + whole + 1, first + whole, (size_t)digits);
-    return at + whole + 1 + digits;
+    at = copy_digits(at, first, whole);
+    *at = '.';
+    return copy_digits(at + 1, first + whole, (size_t)digits);
 }
 
 /* ---- events ---- */
@@ -162,12 +186,11 @@ void event_print(struct buf *out,
         int64_t value = column->values[(size_t)row * column->stride];
         uint8_t kind = of->slots[i].kind;
         size_t len = kind == EVENT_SLOT_TEXT ? slices[value].len : PRINT_NUMBER_BYTES;
-        at = room_for(out, at, before->len + len);
+        at = room_for(out, at, before->len + len + KEY_STEP);
         if (at == NULL) {
             return;
         }
-        memcpy(at, before->text, before->len);
-        at += before->len;
+        at = copy_key(at, before->text, before->len);
         column++;
         if (kind == EVENT_SLOT_TEXT) {
             memcpy(at, slices[value].text, len);
@@ -179,9 +202,9 @@ void event_print(struct buf *out,
             column++;
         }
     }
-    if (at != NULL && (at = room_for(out, at, before->len)) != NULL) {
-        memcpy(at, before->text, before->len);
-        out->len = (size_t)(at - out->ptr) + before->len;
+    if (at != NULL && (at = room_for(out, at, before->len + KEY_STEP)) != NULL) {
+        at = copy_key(at, before->text, before->len);
+        out->len = (size_t)(at - out->ptr);
         out->ptr[out->len] = '\0';
     }
 }

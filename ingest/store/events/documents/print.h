@@ -22,8 +22,9 @@ void event_print(struct buf *out,
                  const struct block_template *template,
                  uint32_t row,
                  const struct json_slice *slices);
-/* A number as it was written; gives the place behind it. There are PRINT_NUMBER_BYTES at `at`. */
-#define PRINT_NUMBER_BYTES 24
+/* A number as it was written; gives the place behind it. There are PRINT_NUMBER_BYTES at `at`, more
+ * than any number has: it is copied in whole words. */
+#define PRINT_NUMBER_BYTES 32
 char *event_print_int(char *at, int64_t value);
 char *event_print_decimal(char *at, int64_t value, int64_t digits);
 
