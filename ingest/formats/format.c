@@ -19,6 +19,9 @@
 #include "ingest/formats/protobuf/xplane.h"
 #include "ingest/formats/reader.h"
 #include "ingest/formats/rocprof/rocprof_json.h"
+#include "ingest/formats/sampled_stacks/collapsed.h"
+#include "ingest/formats/sampled_stacks/proton.h"
+#include "ingest/formats/sampled_stacks/speedscope.h"
 #include "ingest/formats/sniff.h"
 #include "ingest/formats/tb_plugin/json.h"
 
@@ -98,6 +101,8 @@ static const struct format_reader readers[] = {
     {"memory-timeline", memory_timeline_recognises, memory_timeline_read},
     {"database", recordings_recognise, recordings_read}, /* it names the format itself */
     {"rocprofv3-json", rocprof_json_recognises, rocprof_json_read},
+    {"speedscope", speedscope_recognises, speedscope_read},
+    {"proton", proton_recognises, proton_read},
     {"xplane", xplane_recognises, xplane_read},
     {"perfetto", perfetto_recognises, perfetto_read},
     {"kernel-table", kernel_text_table_recognises, kernel_text_table_read},
@@ -109,6 +114,7 @@ static const struct format_reader readers[] = {
     {"operations", operations_csv_recognises, operations_csv_read},
     {"comparison-report", comparison_report_recognises, comparison_report_read},
     {"comparison-report", report_csv_recognises, report_csv_read},
+    {"collapsed-stacks", collapsed_recognises, collapsed_read},
 };
 
 /* Takes all the rest, and says what it is if it is no trace. */

@@ -34,7 +34,7 @@ struct format_bundle {
      * "ncu-csv", "nsys-csv", "perf-data", "counters", "comparison-report",
      * "operations"; of other recorders "memory-snapshot", "memory-timeline", "nsys-sqlite", "rpd",
      * "rocpd-db", "ascend-db", "rocprofv3-json", "xplane", "perfetto",
-     * "ascend-pytorch". */
+     * "ascend-pytorch"; stacks: "speedscope", "proton", "collapsed-stacks". */
     const char *format;
     struct format_item *items;
     size_t item_count;

@@ -230,6 +230,44 @@ class Ascend(unittest.TestCase):
             self.assertEqual([(d['device'], d['peak_bytes'], d['reserved_peak_bytes'], d['records']) for d in memory['devices']], [('NPU:3', 1572864, 8388608, 2)])
 
 
+class Stacks(unittest.TestCase):
+    """Stacks with weights are slices within slices, and have a flame graph [FMT-8]."""
+
+    def read(self, server, name, content):
+        trace = upload(server, 'stacks', name, content)
+        names = server.get('/api/v1/traces/%d/names' % trace['id'], limit=0).json()['rows']
+        skipped = server.get('/api/v1/traces/%d/contents' % trace['id']).json()['skipped']
+        return trace, {row['name']: (row['calls'], row['total_ns']) for row in names}, {row['what']: row['count'] for row in skipped}
+
+    def test_collapsed(self):
+        with kinetoscope.Server() as server:
+            trace, names, skipped = self.read(server, 'stacks.txt', recordings.collapsed())
+            self.assertEqual((trace['format'], skipped), ('collapsed-stacks', {'line that is no stack': 1}))
+            self.assertEqual(names, {'main': (1, 10), 'step': (2, 8), 'gemm': (2, 7), 'relu': (1, 1), 'log': (1, 2)})
+            flame = server.get('/api/v1/traces/%d/flame-graph' % trace['id']).json()
+            self.assertEqual({node['name']: (node['total_ns'], node['self_ns']) for node in flame['nodes'] if node['name'] in ('main', 'step', 'gemm')},
+                             {'main': (10, 0), 'step': (8, 0), 'gemm': (7, 7)})
+
+    def test_speedscope(self):
+        with kinetoscope.Server() as server:
+            trace, names, skipped = self.read(server, 'profile.speedscope.json', recordings.speedscope())
+            self.assertEqual((trace['format'], skipped), ('speedscope', {'end without begin': 2}))
+            self.assertEqual(names, {'main': (2, 16000000), 'step': (1, 4500000), 'train.py(7): gemm': (2, 5000000)})
+            self.assertEqual(self.read(server, 'plain.json', recordings.speedscope('none'))[1]['main'], (2, 17))
+            cut = recordings.speedscope()
+            self.assertEqual(server.put('stacks', 'cut.json', cut[:cut.index(b'"shared"')]).status, 422)
+
+    def test_proton(self):
+        with kinetoscope.Server() as server:
+            trace, names, _ = self.read(server, 'proton.hatchet', recordings.proton())
+            self.assertEqual(trace['format'], 'proton')
+            self.assertEqual(names, {'ROOT': (1, 800), 'forward': (1, 750), 'gemm': (1, 500), 'softmax': (1, 250), 'copy': (1, 50)})
+            cut = upload(server, 'stacks', 'cut.hatchet', recordings.proton()[:330])
+            self.assertEqual([w['code'] for w in cut['warnings']], ['truncated'])
+            deep = b'[' + b'{"children": [' * 100000
+            self.assertEqual(server.put('stacks', 'deep.hatchet', deep).status, 422)
+
+
 class Zip(unittest.TestCase):
     """A zip archive reads as the tar of its files [FMT-0.4e]."""
 

@@ -245,7 +245,8 @@ def databases():
 def others():
     return {'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline(),
             'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(), 'rocprof': recordings.rocprof(),
-            'ascend': recordings.ascend_trace()}
+            'ascend': recordings.ascend_trace(), 'ascend_db': recordings.ascend_database(), 'nsys': recordings.nsys(), 'collapsed': recordings.collapsed(),
+            'speedscope': recordings.speedscope(), 'proton': recordings.proton(), 'zip': recordings.archive({'a.json': recordings.ascend_trace()})}
 
 
 def hardware():

@@ -216,6 +216,7 @@ const FORMATS = {
     'nsys-sqlite': 'Nsight Systems export', 'perf-data': 'cycles', counters: 'counters', operations: 'operations of a job', 'comparison-report': 'comparison report',
     'memory-snapshot': 'memory snapshot', 'memory-timeline': 'memory timeline', 'ascend-pytorch': 'Ascend trace', 'ascend-db': 'Ascend database', 'rocprofv3-json': 'rocprofv3 trace',
     rpd: 'rocmProfileData', 'rocpd-db': 'rocprofv3 database', xplane: 'XLA trace', perfetto: 'Perfetto trace',
+    speedscope: 'speedscope profile', proton: 'Proton profile', 'collapsed-stacks': 'collapsed stacks',
 };
 
 /** @param {string} format */
