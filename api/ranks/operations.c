@@ -1,5 +1,5 @@
-/* Pipeline and what-if of a training job, from the operations that were uploaded [RANK-5] [RANK-7].
- */
+/* Pipeline and what-if of a training job, from the operations that were uploaded, or that
+ * annotations of its traces name [RANK-5] [RANK-7]. */
 #include "ingest/query/ranks/operations.h"
 
 #include "api/handlers.h"
@@ -28,6 +28,20 @@ static bool read_dsp_size(const struct api_call *call, int64_t *dsp_size, struct
     return query_string_int(&call->query, "dsp_size", 1, DSP_SIZE_MAX, dsp_size, err);
 }
 
+/* The table that was uploaded, else what annotations tell. */
+static bool read_table(struct api_call *call, struct operation_table **table, struct err *err)
+{
+    struct ranks_verdict *verdict = NULL;
+    struct ranks_wanted wanted = {.verdict = &verdict};
+    struct query_ranks ranks;
+    if (!query_operations_uploaded(call->snapshot, call_arena(call), call->params[0], table, err)) {
+        return false;
+    }
+    return *table != NULL || (ranks_read_of(call, &ranks, &wanted, err) &&
+                              query_operations_annotated(call->snapshot, call_arena(call), &ranks,
+                                                         verdict, table, err));
+}
+
 /* ---- pipeline ---- */
 
 struct pipeline_answer {
@@ -50,9 +64,10 @@ bool ranks_pipeline_get(struct api_call *call, struct err *err)
 {
     struct pipeline_answer answer = {
         .view = {.table = &table_pipeline, .stem = "pipeline", .write_members = write_pipeline}};
+    struct operation_table *table = NULL;
     if (!table_view_read(&answer.view, call, "step", LIMIT_DEFAULT, err) ||
-        !query_operations_pipeline(call->snapshot, call_arena(call), call->params[0],
-                                   &answer.pipeline, err) ||
+        !read_table(call, &table, err) ||
+        !query_operations_pipeline(table, call_arena(call), &answer.pipeline, err) ||
         !table_view_run(&answer.view, call, answer.pipeline.rows, answer.pipeline.row_count, err)) {
         return false;
     }
@@ -116,10 +131,10 @@ static void write_steps(struct json_write *w, const struct what_if *from, bool p
 bool ranks_what_if_get(struct api_call *call, struct err *err)
 {
     struct what_if from;
+    struct operation_table *table = NULL;
     int64_t dsp_size;
-    if (!read_dsp_size(call, &dsp_size, err) ||
-        !query_operations_what_if(call->snapshot, call_arena(call), call->params[0], dsp_size,
-                                  &from, err)) {
+    if (!read_dsp_size(call, &dsp_size, err) || !read_table(call, &table, err) ||
+        !query_operations_what_if(table, call_arena(call), dsp_size, &from, err)) {
         return false;
     }
     struct json_write w = call_json_long(call, false);
@@ -177,9 +192,10 @@ bool ranks_what_if_timeline_get(struct api_call *call, struct err *err)
         !read_dsp_size(call, &lane.dsp_size, err)) {
         return false;
     }
+    struct operation_table *table = NULL;
     lane.scenario = (enum what_if_scenario)scenario;
-    if (!query_operations_timeline(call->snapshot, call_arena(call), call->params[0], &lane,
-                                   &answer.timeline, err) ||
+    if (!read_table(call, &table, err) ||
+        !query_operations_timeline(table, call_arena(call), &lane, &answer.timeline, err) ||
         !table_view_run(&answer.view, call, answer.timeline.rows, answer.timeline.row_count, err)) {
         return false;
     }

@@ -68,6 +68,14 @@ struct rank_busy {
     int64_t start_ns, end_ns;
 };
 
+/* A piece of a pipeline's work that an annotation names [RANK-4c]. */
+struct rank_operation {
+    int64_t start_ns, duration_ns;
+    int64_t step;
+    int64_t stage; /* of all chunks of the model; RANK_UNKNOWN */
+    uint8_t type;  /* enum operation_type */
+};
+
 struct rank_digest {
     int64_t rank;     /* distributedInfo.rank */
     int64_t first_ns; /* start of the first complete event; RANK_UNKNOWN: there is none */
@@ -81,7 +89,9 @@ struct rank_digest {
                                             start of a step; none without collectives */
     struct rank_part *parts;             /* by segment, then name */
     struct rank_busy *busy;              /* one after the other [RANK-10b] */
-    uint32_t text_count, collective_count, step_count, segment_count, part_count, busy_count;
+    struct rank_operation *operations;   /* by start */
+    uint32_t text_count, collective_count, step_count, segment_count, part_count, busy_count,
+        operation_count;
 };
 
 #endif

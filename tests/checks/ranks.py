@@ -162,6 +162,46 @@ class Ranks(unittest.TestCase):
             put_run(server, 'traces')
             self.assertIn('operations.csv', server.get('/api/v1/runs/traces/pipeline').json()['detail'])
 
+    def test_annotated_operations(self):
+        """Two stages, two micro-batches, equal times: the device's annotations of torch.distributed.pipelining tell the bubble, host ranges do not count."""
+        def stage_trace(stage, ahead):
+            events = []
+
+            def put(category, name, start, duration, tid, **args):
+                events.append({'ph': 'X', 'cat': category, 'name': name, 'pid': stage, 'tid': tid, 'ts': (start + ahead) / 1000, 'dur': duration / 1000, 'args': args})
+            for step in range(3):
+                begin = step * STEP_NS
+                put('user_annotation', 'ProfilerStep#%d' % step, begin, STEP_NS, 1)
+                # Forward 10, backward 10: stage 1 follows at 10 us, its backward begins at 30, that of stage 0 at 40.
+                for batch, start in ((0, 10000 * stage), (1, 10000 * stage + 10000)):
+                    put('user_annotation', 'PP:%dF%d' % (stage, batch), begin + start, 500, 1)
+                    put('gpu_user_annotation', 'PP:%dF%d' % (stage, batch), begin + start, 10000, 7, device=0, stream=7)
+                for batch, start in ((0, 30000 + 10000 * (1 - stage)), (1, 40000 + 10000 * (1 - stage))):
+                    put('user_annotation', 'PP:%dB%d' % (stage, batch), begin + start, 500, 1)
+                    put('gpu_user_annotation', 'PP:%dB%d' % (stage, batch), begin + start, 10000, 7, device=0, stream=7)
+                put('user_annotation', 'PP:%dUNSHARD' % stage, begin, 500, 1)
+                put('kernel', 'ncclDevKernel_AllReduce_Sum_f32_RING_LL', begin + 900000, 50000, 20, device=0, stream=20,
+                    **{'Collective name': 'allreduce', 'In msg nelems': 10, 'Out msg nelems': 10, 'Group size': 2, 'dtype': 'Float', 'Process Group Name': '0', 'Process Group Ranks': '[0, 1]'})
+            # The last step was not recorded to its end.
+            events = [e for e in events if not (stage == 1 and e['name'] == 'PP:1B1' and e['ts'] > 2 * STEP_NS / 1000 + ahead / 1000)]
+            return gzip.compress(json.dumps({'baseTimeNanoseconds': BASE_NS, 'distributedInfo': {'backend': 'nccl', 'rank': stage, 'world_size': 2}, 'traceEvents': events}).encode(), mtime=0)
+        with kinetoscope.Server() as server:
+            for stage, ahead in ((0, 0), (1, 5000000000)):
+                kinetoscope.uploaded(server.put('pipe', 'worker%d.pt.trace.json.gz' % stage, stage_trace(stage, ahead)))
+            answer = server.get('/api/v1/runs/pipe/pipeline').json()
+            self.assertEqual((answer['stages'], answer['microbatches'], answer['chunks'], answer['total']), (2, 2, 1, 4))
+            self.assertEqual({row['step'] for row in answer['rows']}, {0, 1})
+            self.assertAlmostEqual(answer['theory'], 1 / 3)
+            for row in answer['rows']:
+                self.assertEqual((row['window_ns'], row['compute_ns'], row['before_first_ns']), (60000, 40000, 10000 * row['stage']))
+            lane = server.get('/api/v1/runs/pipe/what-if/timeline', scenario='measured', step=1).json()
+            self.assertEqual([(row['optype'], row['seq_id'], row['start_ns']) for row in lane['rows'] if row['stage'] == 1],
+                             [('forward-compute', 0, 10000), ('forward-compute', 1, 20000), ('backward-compute', 0, 30000), ('backward-compute', 1, 40000)])
+            self.assertEqual(server.get('/api/v1/runs/pipe/what-if').status, 422)
+            table = 'optype,dp_rank,stage,rank,step,start_ts,duration,seq_id,mc,gmc,mb_id\nforward-compute,0,0,0,7,0,1,0,0,0,0\n'
+            kinetoscope.uploaded(server.put('pipe', 'operations.csv', table.encode()))
+            self.assertEqual(server.get('/api/v1/runs/pipe/pipeline').json()['stages'], 1)
+
     def test_reference(self):
         kinetoscope.check_reference(self, 'ranks_check.py')
 

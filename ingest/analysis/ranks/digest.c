@@ -416,7 +416,7 @@ bool rank_digest_build(struct rank_digest **out,
         d.out->last_ns = RANK_UNKNOWN;
         find_bounds(&d);
         ok = read_args(&d) && find_collectives(&d) && find_steps(&d) && digest_segments(&d) &&
-             digest_busy(&d) && copy_texts(&d) && !d.failed;
+             digest_busy(&d) && digest_operations(&d) && copy_texts(&d) && !d.failed;
     }
     id_map_free(&d.packed);
     id_map_free(&d.copied);

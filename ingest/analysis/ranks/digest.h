@@ -28,4 +28,12 @@ enum rank_kind rank_kind_of(const char *collective_name, const char *kernel_name
 /* Bytes of an element of `dtype`; 0: unknown [RANK-1g]. */
 int64_t rank_element_bytes(const char *dtype);
 
+/* What the name of a range says of a pipeline's work [RANK-4c]. */
+struct rank_operation_name {
+    int64_t stage; /* RANK_UNKNOWN */
+    uint8_t type;  /* enum operation_type */
+    uint8_t rule;  /* which of the rules of [RANK-4c] tells it, from 1; 0: none does */
+};
+struct rank_operation_name rank_operation_named(const char *name);
+
 #endif

@@ -33,6 +33,8 @@ uint32_t digest_name(struct digesting *d, uint32_t name);
 /* Fills segments and parts from collectives and steps. */
 bool digest_segments(struct digesting *d) KS_MUST_USE;
 
+/* Fills operations, from steps too. */
+bool digest_operations(struct digesting *d) KS_MUST_USE;
 /* Fills busy. */
 bool digest_busy(struct digesting *d) KS_MUST_USE;
 

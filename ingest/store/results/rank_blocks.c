@@ -52,6 +52,11 @@ static const struct member busy_members[] = {
     MEMBER(struct rank_busy, start_ns),
     MEMBER(struct rank_busy, end_ns),
 };
+static const struct member annotated_members[] = {
+    MEMBER(struct rank_operation, start_ns), MEMBER(struct rank_operation, duration_ns),
+    MEMBER(struct rank_operation, step),     MEMBER(struct rank_operation, stage),
+    MEMBER(struct rank_operation, type),
+};
 static const struct member operation_members[] = {
     MEMBER(struct operation, start_s),     MEMBER(struct operation, duration_s),
     MEMBER(struct operation, step),        MEMBER(struct operation, rank),
@@ -155,6 +160,7 @@ void rank_digest_encode(struct column_parts *parts, const void *block)
     column_encode_number(enc, digest->segment_count);
     column_encode_number(enc, digest->part_count);
     column_encode_number(enc, digest->busy_count);
+    column_encode_number(enc, digest->operation_count);
     column_encode_i64(enc, head, COUNT_OF(head));
     column_encode_texts(enc, digest->texts, digest->text_count);
     PUT_ROWS(parts, digest->collectives, digest->collective_count, collective_members);
@@ -162,6 +168,7 @@ void rank_digest_encode(struct column_parts *parts, const void *block)
     PUT_ROWS(parts, digest->segments, digest->segment_count, segment_members);
     PUT_ROWS(parts, digest->parts, digest->part_count, part_members);
     PUT_ROWS(parts, digest->busy, digest->busy_count, busy_members);
+    PUT_ROWS(parts, digest->operations, digest->operation_count, annotated_members);
 }
 
 static bool is_text(const struct rank_digest *digest, uint32_t text)
@@ -192,6 +199,11 @@ static bool is_sound(const struct rank_digest *digest)
             return false;
         }
     }
+    for (uint32_t i = 0; i < digest->operation_count; i++) {
+        if (digest->operations[i].type >= OPERATION_TYPE_COUNT) {
+            return false;
+        }
+    }
     for (uint32_t i = 0; i < digest->text_count; i++) {
         if (digest->texts[i] == NULL) {
             return false;
@@ -209,6 +221,7 @@ void rank_digest_decode(struct column_decoder *dec, void *block)
     digest->segment_count = column_decode_count(dec);
     digest->part_count = column_decode_count(dec);
     digest->busy_count = column_decode_count(dec);
+    digest->operation_count = column_decode_count(dec);
     const int64_t *head = column_decode_i64(dec, 5);
     if (head != NULL) {
         digest->rank = head[0];
@@ -223,6 +236,7 @@ void rank_digest_decode(struct column_decoder *dec, void *block)
     GET_ROWS(dec, digest->segments, digest->segment_count, segment_members);
     GET_ROWS(dec, digest->parts, digest->part_count, part_members);
     GET_ROWS(dec, digest->busy, digest->busy_count, busy_members);
+    GET_ROWS(dec, digest->operations, digest->operation_count, annotated_members);
     dec->failed = dec->failed || !is_sound(digest);
 }
 

@@ -70,5 +70,6 @@ function board(body, run, data, whatIf, signal) {
 /** @param {string} said by the server */
 function nothing(said) {
     return empty('No pipeline to show', h('p', null, said),
+        h('p', null, 'Traces of torch.distributed.pipelining name their operations by themselves; those of Megatron-LM and DeepSpeed with ', h('code', null, 'with_stack=True'), '.'),
         h('p', null, 'A table of the job\u2019s operations, ', h('code', null, 'operations.csv'), `, has the columns ${COLUMNS}; times are seconds.`));
 }
