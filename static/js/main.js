@@ -16,6 +16,8 @@ import { during } from './app/activity.js';
 const VIEWS = {
     runs: () => import('./views/runs/runs.js'),
     run: () => import('./views/runs/run.js'),
+    api: () => import('./views/service/api_page.js'),
+    webhooks: () => import('./views/service/webhooks.js'),
     newest: () => import('./views/runs/newest.js'),
     distributed: () => import('./views/distributed/distributed.js'),
     collectives: () => import('./views/collectives/collectives.js'),

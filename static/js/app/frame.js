@@ -204,6 +204,8 @@ function paintPath(route, trace) {
     const place = PLACES[1].views.includes(route.view) ? PLACES[1] : PLACES[0];
     /** @type {{text: string, href: string}[]} */
     const parts = [{ text: place.label, href: place.href }];
+    if (route.view === 'api') parts.push({ text: 'API', href: route.href });
+    if (route.view === 'webhooks') parts.push({ text: 'Webhooks', href: route.href });
     if (route.view === 'compare') parts.push({ text: 'Compare', href: route.href });
     if (route.view === 'report') parts.push({ text: `Comparison ${route.id}`, href: route.href });
     if (route.view === 'diff') parts.push({ text: 'What changed', href: route.href });

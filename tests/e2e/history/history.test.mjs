@@ -193,6 +193,30 @@ test('the newest run of a tag has an address', async () => {
     assert.match(await text('.empty') ?? '', /No run matches/);
 });
 
+test('the interface and the log of webhooks are pages', async () => {
+    await visit(page, server.url, '#/');
+    await page.getByRole('link', { name: 'API', exact: true }).click();
+    await addressed(page, '#/api');
+    const { paths } = await get(server.url, 'openapi.json');
+    const routes = Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).filter((name) => name !== 'parameters').length, 0);
+    await eventually(async () => assert.equal(await page.locator('.api-operation').count(), routes));
+    await page.getByRole('searchbox', { name: 'Search the interface' }).fill('/history/changes');
+    await addressed(page, 'q=');
+    await eventually(async () => assert.equal(await page.locator('.api-operation').count(), 2));
+    await page.locator('.api-operation summary').first().click();
+    assert.match(await text('.api-operation[open]') ?? '', /min_magnitude.*number.*curl/s);
+    assert.deepEqual(await axeFaults(page), []);
+    await visit(page, server.url, '#/webhooks');
+    assert.match(await text('.empty') ?? '', /Nothing was told yet/);
+});
+
+test('trace health writes the call that records what is missing', async () => {
+    await visit(page, server.url, `#/traces/${rows[0].trace}/overview`);
+    const call = await text('.profiler-call') ?? '';
+    for (const option of ['record_shapes=True', 'with_stack=True', 'profile_memory=True']) assert.ok(call.includes(`    ${option},`), call);
+    assert.equal(call.match(/with_stack=True/g)?.length, 1);
+});
+
 test('a trace is handed to Perfetto only after the user has read where to', async () => {
     // A page at another origin that speaks as Perfetto's does.
     const perfetto = createServer((_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<script>

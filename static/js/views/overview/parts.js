@@ -1,6 +1,6 @@
 /** The quieter parts of the overview: advice, health, devices, where the trace came from. */
 
-import { h } from '../../lib/dom.js';
+import { h, icon, copy } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import * as api from '../../lib/api.js';
@@ -38,8 +38,20 @@ export function health({ trace, health: { warnings, missing, odd_steps: odd } })
             h('dl', { class: 'missing' }, missing.map(({ view, reason, record }) => h('div', null,
                 h('dt', null, VIEW_WORDS[view] ?? view),
                 h('dd', null, `${reason.replace(/\.$/, '')}.`, record ? howTo(record) : null,
-                    view === 'memory' && hasView(trace, 'memory') ? [' ', h('a', { href: traceHref(trace.id, 'memory') }, 'Memory counters')] : null))))) : null);
+                    view === 'memory' && hasView(trace, 'memory') ? [' ', h('a', { href: traceHref(trace.id, 'memory') }, 'Memory counters')] : null)))), profilerCall(missing)) : null);
 }
+
+/** The call of the profiler that records what this trace lacks. @param {Missing[]} missing */
+function profilerCall(missing) {
+    const options = [...new Set(missing.filter(({ record }) => record && isCode(record)).flatMap(({ record }) => optionsOf(record)))];
+    if (options.length === 0) return null;
+    const lines = ['with torch.profiler.profile(', ...options.map((option) => `    ${option.replace(/(?<![.\w])ProfilerActivity/g, 'torch.profiler.ProfilerActivity')},`), ') as prof:', ...(options.some((option) => option.startsWith('schedule=')) ? ['    ...', '    prof.step()  # once a step'] : ['    ...'])].join('\n');
+    return h('div', null, h('p', null, 'All of it at once:'), h('pre', { class: 'profiler-call' }, h('code', null, lines)),
+        h('button', { class: 'button small', type: 'button', onclick: () => copy(lines, 'Call copied') }, icon('copy'), 'Copy'));
+}
+
+/** "with_stack=True, with_modules=True" in parts; a comma in brackets parts nothing. @param {string} record */
+const optionsOf = (record) => record.split(/,\s*(?![^([]*[)\]])/).filter((part) => /^\w+=/.test(part));
 
 /** `with_stack=True`, but not a sentence. @param {string} text */
 const isCode = (text) => /[=([]|--/.test(text) && !/^(upload|wrap) /.test(text);

@@ -169,11 +169,14 @@ function runTable(runs, order, ticked, onTick) {
 
 /** Nothing yet: say how the first trace gets here. */
 function firstUpload() {
-    const line = `curl -T worker0.pt.trace.json.gz ${new URL('./api/v1/runs/my-run/traces/', document.baseURI).href.replace(/#.*$/, '')}`;
+    const server = new URL('.', document.baseURI).href.replace(/\/$/, '');
+    const command = (/** @type {string} */ line) => h('div', { class: 'command' }, h('code', null, line),
+        h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy'));
     return empty('No traces yet',
         h('p', null, 'Drop a file that the PyTorch profiler wrote anywhere on this page, or send it from where it lies:'),
-        h('div', { class: 'command' }, h('code', null, line),
-            h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy')),
-        h('p', { class: 'quiet' }, 'Record one with ', h('code', null, 'torch.profiler.profile(on_trace_ready=tensorboard_trace_handler("./log"))'), '.'),
+        command(`curl -T worker0.pt.trace.json.gz ${server}/api/v1/runs/my-run/traces/`),
+        h('p', null, 'From a training script: fetch the client of this server once, and give its handler to the profiler. It uploads beside the training.'),
+        command(`curl -O ${server}/kinetoscope.py`),
+        command(`torch.profiler.profile(on_trace_ready=kinetoscope.handler('${server}', run='my-run'))`),
         h('p', { class: 'quiet' }, 'Also taken in, by what they hold: kernel tables of Nsight Compute and Nsight Systems, cycles and counters as CSV, comparison reports.'));
 }
