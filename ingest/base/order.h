@@ -2,6 +2,8 @@
 #ifndef KS_BASE_ORDER_H
 #define KS_BASE_ORDER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 static inline int order_i64(int64_t a, int64_t b)
@@ -18,6 +20,25 @@ static inline int order_i64_at(const void *a, const void *b)
 static inline int order_u32_at(const void *a, const void *b)
 {
     return order_i64(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* How many of `count` elements of `bytes` are below the value (`or_at`: or equal to it), by the
+ * int64_t at `offset` in each, by which they ascend. */
+static inline size_t order_i64_below(
+    const void *items, size_t count, size_t bytes, size_t offset, int64_t value, bool or_at)
+{
+    size_t low = 0;
+    size_t high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int64_t found = *(const int64_t *)((const char *)items + middle * bytes + offset);
+        if (found < value || (or_at && found == value)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
 /* Not of NaN. */

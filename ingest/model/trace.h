@@ -11,6 +11,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/base/memory/arena.h"
+#include "ingest/base/order.h"
 #include "ingest/base/text/strtab.h"
 #include "ingest/model/recorded.h"
 #include "ingest/model/warning.h"
@@ -18,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* "None" for int64 ids (correlation id, external id, ...). */
 #define TRACE_NO_ID INT64_MIN
@@ -449,5 +451,21 @@ void trace_seal(struct trace *trace);
 /* Bytes in use by columns, tables, strings and arena. Reserved room does not count: the system
  * provides no memory for it before it is written. */
 size_t trace_memory_bytes(const struct trace *trace);
+
+/* What there is of an event besides: notes begin with their event, by which they ascend. NULL:
+ * nothing. */
+static inline const struct event_extra *trace_extra_of(const struct trace *trace, uint32_t event)
+{
+    return trace->extra_count == 0 ? NULL
+                                   : bsearch(&event, trace->extras, trace->extra_count,
+                                             sizeof *trace->extras, order_u32_at);
+}
+
+static inline const struct wait_args *trace_wait_of(const struct trace *trace, uint32_t event)
+{
+    return trace->wait_count == 0 ? NULL
+                                  : bsearch(&event, trace->waits, trace->wait_count,
+                                            sizeof *trace->waits, order_u32_at);
+}
 
 #endif

@@ -1,6 +1,7 @@
 #include "ingest/analysis/captures/capture.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/engine_annotation.h"
 #include "ingest/index/sort.h"
@@ -122,17 +123,8 @@ static bool write_launches(struct reading *r)
 /* The first launch that starts at `at_ns` or later. */
 static size_t launches_before(const struct capture *capture, int64_t at_ns)
 {
-    size_t low = 0;
-    size_t high = capture->launch_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (capture->launches[middle].start_ns < at_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return order_i64_below(capture->launches, capture->launch_count, sizeof *capture->launches,
+                           offsetof(struct capture_launch, start_ns), at_ns, false);
 }
 
 const struct capture_launch *

@@ -1,5 +1,6 @@
 #include "ingest/analysis/causes/causes.h"
 
+#include "ingest/analysis/kernels/kernels.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
@@ -139,22 +140,6 @@ bool causes_takes_part(const struct trace *trace, uint32_t event)
 
 /* ---- arguments ---- */
 
-static const struct event_extra *find_extra(const struct trace *trace, uint32_t event)
-{
-    uint32_t low = 0;
-    uint32_t high = trace->extra_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->extras[middle].event < event) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool found = low < trace->extra_count && trace->extras[low].event == event;
-    return found ? &trace->extras[low] : NULL;
-}
-
 int64_t causes_correlation(const struct trace *trace, uint32_t event)
 {
     if (trace_kind(&trace->events, event) == EVENT_PYTHON_FUNCTION) {
@@ -165,15 +150,9 @@ int64_t causes_correlation(const struct trace *trace, uint32_t event)
         return correlation;
     }
     /* A number written as a text stands there. */
-    const struct event_extra *extra = find_extra(trace, event);
+    const struct event_extra *extra = trace_extra_of(trace, event);
     bool is_there = extra != NULL && (extra->has & EXTRA_HAS_CORRELATION) != 0;
     return is_there && extra->correlation >= 0 ? extra->correlation : -1;
-}
-
-static const struct kernel_args *kernel_args_of(const struct trace *trace, uint32_t event)
-{
-    uint32_t args = trace->events.args[event];
-    return args == TRACE_NO_ARGS ? NULL : &trace->kernel_args[args];
 }
 
 static bool has_kernel_args(enum event_kind kind)
@@ -196,7 +175,7 @@ int64_t causes_device(const struct trace *trace, uint32_t event)
     if (args != NULL && args->device != TRACE_NO_ID) {
         return args->device;
     }
-    const struct event_extra *extra = find_extra(trace, event);
+    const struct event_extra *extra = trace_extra_of(trace, event);
     if (extra != NULL && (extra->has & EXTRA_HAS_DEVICE) != 0) {
         return extra->device;
     }

@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/segment_tree.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -401,17 +402,8 @@ static struct thread *find_thread(struct host_activity *activity, uint32_t call)
 /* The first stretch that ends behind `ns`. */
 static size_t first_after(const struct stretches *list, int64_t ns)
 {
-    size_t low = 0;
-    size_t high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->items[middle].end_ns <= ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return order_i64_below(list->items, list->count, sizeof *list->items,
+                           offsetof(struct stretch, end_ns), ns, true);
 }
 
 /* The length of the kind before `ns`. */

@@ -210,26 +210,10 @@ static uint32_t next_work(const struct device *device, uint32_t event, uint32_t 
     return before == count ? PATH_NONE : device->graph->linked[calls[before]];
 }
 
-static const struct wait_args *wait_of(const struct trace *trace, uint32_t event)
-{
-    uint32_t low = 0;
-    uint32_t high = trace->wait_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->waits[middle].event < event) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool is_there = low < trace->wait_count && trace->waits[low].event == event;
-    return is_there ? &trace->waits[low] : NULL;
-}
-
 static bool add_event_wait(struct device *device, uint32_t event, uint32_t call, bool of_host)
 {
     struct path_graph *graph = device->graph;
-    const struct wait_args *wait = wait_of(device->trace, event);
+    const struct wait_args *wait = trace_wait_of(device->trace, event);
     uint32_t work =
         wait == NULL || wait->wait_correlation < 0 ? PATH_NONE : awaited_work(device, wait);
     if (work == PATH_NONE) {

@@ -2,6 +2,7 @@
 #include "ingest/analysis/cycles/owners.h"
 #include "ingest/base/containers/segment_tree.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/index/sort.h"
 
 /* Calls that end before a call they hold: an anchor looks through so many of them, no more. */
@@ -66,23 +67,6 @@ static bool points_init(struct anchor_points *points,
     return ok;
 }
 
-/* The first of `count` ascending values that is not below (`above`: that is above) `value`. */
-static uint32_t first_from(const int64_t *values, uint32_t count, int64_t value, bool above)
-{
-    uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        bool is_before = values[middle] < value || (above && values[middle] == value);
-        if (is_before) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* Whether some anchor lies in `call` but not in `anchor`, which lies in it. */
 static bool holds_another(const struct anchor_points *points,
                           const struct cycle_events *events,
@@ -91,14 +75,16 @@ static bool holds_another(const struct anchor_points *points,
 {
     int64_t start_ns = cycle_start_ns(events, call);
     int64_t end_ns = cycle_end_ns(events, call);
-    uint32_t from = first_from(points->start_ns, points->count, start_ns, false);
-    uint32_t to =
-        first_from(points->start_ns, points->count, cycle_start_ns(events, anchor), false);
+    uint32_t from = (uint32_t)order_i64_below(points->start_ns, points->count, sizeof(int64_t), 0,
+                                              start_ns, false);
+    uint32_t to = (uint32_t)order_i64_below(points->start_ns, points->count, sizeof(int64_t), 0,
+                                            cycle_start_ns(events, anchor), false);
     if (from < to && segment_tree_query(&points->least_end, from, to) <= end_ns) {
         return true;
     }
-    from = first_from(points->end_ns, points->count, cycle_end_ns(events, anchor), true);
-    to = first_from(points->end_ns, points->count, end_ns, true);
+    from = (uint32_t)order_i64_below(points->end_ns, points->count, sizeof(int64_t), 0,
+                                     cycle_end_ns(events, anchor), true);
+    to = (uint32_t)order_i64_below(points->end_ns, points->count, sizeof(int64_t), 0, end_ns, true);
     return from < to && segment_tree_query(&points->greatest_start, from, to) >= start_ns;
 }
 

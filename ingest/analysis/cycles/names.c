@@ -8,40 +8,9 @@
 
 /* ---- tests on texts ---- */
 
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* Whether the text begins with the lower-case word, in any case. */
-static bool begins_any_case(const char *text, const char *word)
-{
-    for (; *word != '\0'; text++, word++) {
-        if (lower(*text) != *word) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool equals_any_case(const char *text, const char *word)
-{
-    return begins_any_case(text, word) && text[strlen(word)] == '\0';
-}
-
-static bool contains_any_case(const char *text, const char *word)
-{
-    for (; *text != '\0'; text++) {
-        if (lower(*text) == *word && begins_any_case(text, word)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool is_one_of(const char *text, const char *const *list, size_t count)
@@ -77,7 +46,7 @@ static uint32_t function_flags(const char *text)
 {
     static const char *const disk_calls[] = {"read", "readv", "write"};
     uint32_t flags = 0;
-    flags |= contains_any_case(text, "nccl") ? CYCLE_NAME_NCCL : 0;
+    flags |= text_holds_any_case(text, "nccl") ? CYCLE_NAME_NCCL : 0;
     flags |= text_begins(text, "Memcpy") ? CYCLE_NAME_MEMCPY : 0;
     flags |= text_begins(text, "Memset") ? CYCLE_NAME_MEMSET : 0;
     flags |= strstr(text, "DtoH") != NULL ? CYCLE_NAME_DTOH : 0;
@@ -86,23 +55,23 @@ static uint32_t function_flags(const char *text)
     flags |= strcmp(text, "cuStreamSynchronize") == 0 ? CYCLE_NAME_DRIVER_SYNC : 0;
     flags |= strcmp(text, "cuLaunchKernelEx") == 0 ? CYCLE_NAME_LAUNCH_EX : 0;
     flags |= strcmp(text, "runq") == 0 ? CYCLE_NAME_RUNQ : 0;
-    flags |= begins_any_case(text, "oncpu") ? CYCLE_NAME_ONCPU : 0;
+    flags |= text_begins_any_case(text, "oncpu") ? CYCLE_NAME_ONCPU : 0;
     flags |= is_one_of(text, disk_calls, COUNT_OF(disk_calls)) ? CYCLE_NAME_DISK : 0;
-    bool is_memory_call = equals_any_case(text, "mmap") || equals_any_case(text, "mprotect") ||
-                          equals_any_case(text, "munmap");
+    bool is_memory_call = text_is_any_case(text, "mmap") || text_is_any_case(text, "mprotect") ||
+                          text_is_any_case(text, "munmap");
     return flags | (is_memory_call ? CYCLE_NAME_SYSCALL_MEM : 0);
 }
 
 static uint32_t word_flags(const char *text)
 {
     uint32_t flags = 0;
-    flags |= contains_any_case(text, "forward_extend") ? CYCLE_NAME_PREFILL : 0;
+    flags |= text_holds_any_case(text, "forward_extend") ? CYCLE_NAME_PREFILL : 0;
     if (strcmp(text, "decode") == 0) {
         flags |= CYCLE_NAME_JUST_DECODE;
     } else if (has_decode_word(text)) {
         flags |= CYCLE_NAME_DECODE;
     }
-    return flags | (equals_any_case(text, "encode") ? CYCLE_NAME_ENCODE : 0);
+    return flags | (text_is_any_case(text, "encode") ? CYCLE_NAME_ENCODE : 0);
 }
 
 static uint32_t anchor_flags(const char *text)

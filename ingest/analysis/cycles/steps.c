@@ -3,6 +3,7 @@
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/set.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -264,16 +265,8 @@ find_steps(struct cycle_set *set, struct cycle_events *events, const struct cycl
 /* The last step that starts at or before the time, if the time lies in it; CYCLE_NONE. */
 static uint32_t step_at(const struct cycle_set *set, int64_t time_ns)
 {
-    uint32_t low = 0;
-    uint32_t high = set->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (set->items[middle].start_ns <= time_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    uint32_t low = (uint32_t)order_i64_below(set->items, set->count, sizeof *set->items,
+                                             offsetof(struct cycle, start_ns), time_ns, true);
     return low > 0 && time_ns < set->items[low - 1].end_ns ? low - 1 : CYCLE_NONE;
 }
 

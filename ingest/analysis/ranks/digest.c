@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/ranks/digest_internal.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/text/affix.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,34 +12,6 @@
 #define STEP_DIGITS_MAX 18
 
 /* ---- what names say [RANK-1b] [RANK-1g] ---- */
-
-static bool equals_lower(const char *text, const char *lower)
-{
-    while (*text != '\0' && tolower((unsigned char)*text) == *lower) {
-        text++;
-        lower++;
-    }
-    return *text == '\0' && *lower == '\0';
-}
-
-static bool begins_lower(const char *text, const char *lower)
-{
-    while (*lower != '\0' && tolower((unsigned char)*text) == *lower) {
-        text++;
-        lower++;
-    }
-    return *lower == '\0';
-}
-
-static bool contains_lower(const char *text, const char *lower)
-{
-    for (; *text != '\0'; text++) {
-        if (begins_lower(text, lower)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 enum rank_kind rank_kind_of(const char *collective_name, const char *kernel_name)
 {
@@ -74,14 +47,14 @@ enum rank_kind rank_kind_of(const char *collective_name, const char *kernel_name
     };
     if (collective_name != NULL) {
         for (size_t i = 0; i < sizeof TOLD / sizeof *TOLD; i++) {
-            if (equals_lower(collective_name, TOLD[i].name)) {
+            if (text_is_any_case(collective_name, TOLD[i].name)) {
                 return TOLD[i].kind;
             }
         }
         return RANK_OTHER;
     }
     for (size_t i = 0; kernel_name != NULL && i < sizeof NAMED / sizeof *NAMED; i++) {
-        if (contains_lower(kernel_name, NAMED[i].part)) {
+        if (text_holds_any_case(kernel_name, NAMED[i].part)) {
             return NAMED[i].kind;
         }
     }
@@ -99,11 +72,11 @@ int64_t rank_element_bytes(const char *dtype)
         {"char", 1},   {"bool", 1},     {"complexfloat", 8}, {"complexdouble", 16},
     };
     for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
-        if (equals_lower(dtype, SIZES[i].name)) {
+        if (text_is_any_case(dtype, SIZES[i].name)) {
             return SIZES[i].size_bytes;
         }
     }
-    return begins_lower(dtype, "float8") ? 1 : 0;
+    return text_begins_any_case(dtype, "float8") ? 1 : 0;
 }
 
 /* ---- texts ---- */

@@ -1,6 +1,7 @@
 /* Who waits in which step, and for whom [RANK-3]. */
 #include "ingest/analysis/ranks/run_internal.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,7 @@
 
 uint32_t ranks_step_place(const struct ranks_run *run, int64_t number)
 {
-    size_t low = 0;
-    size_t high = run->step_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (run->steps[middle] < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = order_i64_below(run->steps, run->step_count, sizeof *run->steps, 0, number, false);
     return low < run->step_count && run->steps[low] == number ? (uint32_t)low : RANKS_NONE;
 }
 
@@ -77,16 +69,8 @@ static uint32_t step_at(const struct ranks_run *run, const struct ranks_member *
 
 static const struct rank_step *step_of(const struct ranks_member *member, int64_t number)
 {
-    uint32_t low = 0;
-    uint32_t high = member->step_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (member->steps[middle].number < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = order_i64_below(member->steps, member->step_count, sizeof *member->steps,
+                                 offsetof(struct rank_step, number), number, false);
     bool is_there = low < member->step_count && member->steps[low].number == number;
     return is_there ? &member->steps[low] : NULL;
 }
@@ -222,17 +206,9 @@ struct interval {
 
 static uint32_t segment_of(const struct rank_digest *digest, int64_t ns)
 {
-    uint32_t low = 0;
-    uint32_t high = digest->segment_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (digest->segments[middle].start_ns < ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return (uint32_t)order_i64_below(digest->segments, digest->segment_count,
+                                     sizeof *digest->segments,
+                                     offsetof(struct rank_segment, start_ns), ns, false);
 }
 
 /* The work intervals of a rank, in order. NULL without memory; to be freed. */

@@ -1,6 +1,7 @@
 #include "ingest/analysis/util/ranges.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 
 void ranges_free(struct ranges *list)
@@ -98,17 +99,8 @@ bool ranges_subtract(struct ranges *out, const struct ranges *a, const struct ra
 /* The first range that ends after a time. */
 static size_t first_after(const struct ranges *list, int64_t time)
 {
-    size_t low = 0;
-    size_t high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->items[middle].end <= time) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return order_i64_below(list->items, list->count, sizeof *list->items,
+                           offsetof(struct range, end), time, true);
 }
 
 int64_t ranges_length_within(const struct ranges *list, int64_t start, int64_t end)

@@ -1,4 +1,5 @@
-/* How a text begins and ends. */
+/* How a text begins and ends, what it holds; in any case of ASCII letters: against a word in lower
+ * case. */
 #ifndef KS_BASE_TEXT_AFFIX_H
 #define KS_BASE_TEXT_AFFIX_H
 
@@ -16,6 +17,33 @@ static inline bool text_ends(const char *text, const char *suffix)
     size_t len = strlen(text);
     size_t suffix_len = strlen(suffix);
     return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
+}
+
+static inline char text_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static inline bool text_begins_any_case(const char *text, const char *word)
+{
+    while (*word != '\0' && text_lower(*text) == *word) {
+        text++;
+        word++;
+    }
+    return *word == '\0';
+}
+
+static inline bool text_is_any_case(const char *text, const char *word)
+{
+    return text_begins_any_case(text, word) && text[strlen(word)] == '\0';
+}
+
+static inline bool text_holds_any_case(const char *text, const char *word)
+{
+    while (*text != '\0' && !text_begins_any_case(text, word)) {
+        text++;
+    }
+    return *text != '\0';
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "ingest/formats/database/nsys_ranges.h"
 
+#include "ingest/base/text/affix.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +19,7 @@ static bool is_digit(char c)
 static bool equals_any_case(const char *text, size_t len, const char *lower)
 {
     for (size_t i = 0; i < len; i++) {
-        bool is_upper = text[i] >= 'A' && text[i] <= 'Z';
-        if (lower[i] == '\0' || (is_upper ? text[i] - 'A' + 'a' : text[i]) != lower[i]) {
+        if (lower[i] == '\0' || text_lower(text[i]) != lower[i]) {
             return false;
         }
     }

@@ -2,6 +2,7 @@
 
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/base/text/strtab.h"
 #include "ingest/formats/protobuf/plane.h"
 #include "ingest/formats/reader.h"
@@ -201,17 +202,6 @@ static bool contains(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-static bool begins_with_any_case(const char *text, const char *lower)
-{
-    for (; *lower != '\0'; text++, lower++) {
-        bool is_upper = *text >= 'A' && *text <= 'Z';
-        if ((is_upper ? *text - 'A' + 'a' : *text) != *lower) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Names of HLO operations [FMT-2.2]. */
 static bool is_hlo_collective(const char *name)
 {
@@ -233,10 +223,10 @@ static enum relay_role role_on_stream(const struct plane_line *line,
                                       const struct plane_event *event)
 {
     const char *parenthesis = strchr(line->name, '(');
-    if (event->has_memcpy || begins_with_any_case(event->name, "memcpy")) {
+    if (event->has_memcpy || text_begins_any_case(event->name, "memcpy")) {
         return RELAY_MEMCPY;
     }
-    if (event->has_memset || begins_with_any_case(event->name, "memset")) {
+    if (event->has_memset || text_begins_any_case(event->name, "memset")) {
         return RELAY_MEMSET;
     }
     if (parenthesis != NULL && contains(parenthesis, "Memcpy") &&
