@@ -4,7 +4,7 @@
 #include "api/comparison/compare_answer.h"
 #include "api/comparison/compare_counters.h"
 #include "api/comparison/compare_rows.h"
-#include "api/comparison/text.h"
+#include "api/comparison/text/text.h"
 #include "api/handlers.h"
 #include "api/table/field.h"
 #include "api/table/table_answer.h"

@@ -1,6 +1,6 @@
 #include "api/diff/change.h"
 
-#include "api/comparison/environment.h"
+#include "api/comparison/text/environment.h"
 #include "api/table/field.h"
 #include "ingest/base/text/short_name.h"
 

@@ -1,5 +1,5 @@
 /* Two sides compared without a server. */
-#include "api/comparison/text.h"
+#include "api/comparison/text/text.h"
 #include "api/diff/change.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/jobs/pipeline/details.h"

@@ -25,7 +25,7 @@ ROOMS = {
     # api knows no trace model, only stored results.
     'api': ['ingest/base', 'ingest/model/results/results.h', 'ingest/model/warning.h', 'ingest/model/results/kernel_utilisation.h', 'ingest/model/results/cycles.h',
             'ingest/model/results/comparison.h', 'ingest/model/results/environment.h', 'ingest/model/results/memory_rows.h', 'ingest/model/results/call_tree.h', 'ingest/model/results/diff.h',
-            'ingest/model/results/distributed.h', 'ingest/model/results/ranks.h', 'ingest/model/results/what_if.h', 'ingest/model/results/module_rows.h', 'ingest/model/tables.h', 'ingest/model/tables', 'ingest/model/timeline.h', 'ingest/store', 'ingest/jobs', 'ingest/query', 'ingest/tb_plugin'],
+            'ingest/model/results/distributed.h', 'ingest/model/results/ranks.h', 'ingest/model/results/what_if.h', 'ingest/model/tables.h', 'ingest/model/tables', 'ingest/model/timeline.h', 'ingest/store', 'ingest/jobs', 'ingest/query', 'ingest/tb_plugin'],
     'server': ['ingest', 'api'],
 }
 # Headers that only some rooms may include, ours and the system's.

@@ -20,7 +20,6 @@
 #include "ingest/model/results/cycles.h"
 #include "ingest/model/results/gpu_counters.h"
 #include "ingest/model/results/kernel_utilisation.h"
-#include "ingest/model/results/module_rows.h"
 #include "ingest/model/tables/table.h"
 #include "ingest/model/warning.h"
 
@@ -70,6 +69,15 @@ enum view {
     VIEW_COUNT
 };
 const char *view_label(enum view view); /* "Overview", ... */
+
+#define MODULE_NO_PARENT INT64_C(-1)
+
+/* The hierarchy of nn.Module (or Lightning's modules) with what each took. Parents before their
+ * children, siblings in the order of time. Times in ticks of the results. */
+struct module_row {
+#define TABLE_DEF "ingest/model/tables/operators/module.def"
+#include "ingest/model/tables/struct.h"
+};
 
 /* start_ns and end_ns mean nothing when results.steps_undefined. */
 struct step_row {

@@ -1,7 +1,7 @@
 /* What changed between two traces, as a report for people: the page's "What changed" in text. */
 #include "api/diff/change.h"
 
-#include "api/comparison/environment.h"
+#include "api/comparison/text/environment.h"
 #include "server/cli/prose.h"
 #include "server/cli/report/report.h"
 

@@ -3,7 +3,7 @@
  */
 #include "server/cli/prose.h"
 
-#include "api/comparison/text.h"
+#include "api/comparison/text/text.h"
 #include "api/table/render.h"
 #include "ingest/jobs/pipeline/details.h"
 #include "server/cli/report/report.h"

@@ -34,7 +34,7 @@ const gapsOf = ({ device, idle_ns: idle, busy_ns: busy, start_ns: start, duratio
 
 /**
  * @param {Trace} trace
- * @param {import('../timeline/stage.js').Stage} stage
+ * @param {import('../timeline/canvas/stage.js').Stage} stage
  * @param {{box: HTMLElement, choose: (event: number) => void, signal: AbortSignal}} around choose: shows an event
  */
 export function gapLane(trace, stage, { box, choose, signal }) {

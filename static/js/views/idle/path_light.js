@@ -52,7 +52,7 @@ export function pathLight(id, onFound, signal) {
         }
         fill(words, `Path of ${fmt.time(length)}, ${fmt.plural(found.total, 'event')}`);
     }
-    /** Whether a slice is of the path, or stands for one that is. @type {import('../timeline/draw.js').Lit} */
+    /** Whether a slice is of the path, or stands for one that is. @type {import('../timeline/canvas/draw.js').Lit} */
     function isLit(pane, label, event, start, end, many) {
         if (pane !== 0 || events.has(event)) return pane === 0;
         const list = many ? starts.get(label.name) : undefined;
@@ -60,7 +60,7 @@ export function pathLight(id, onFound, signal) {
     }
     return {
         root: h('div', { class: 'tl-second' }, on, words, off),
-        /** What stands out; null: no path is shown. @returns {import('../timeline/draw.js').Lit | null} */
+        /** What stands out; null: no path is shown. @returns {import('../timeline/canvas/draw.js').Lit | null} */
         lit: () => (asked !== '' && events.size > 0 ? isLit : null),
         /** @param {string} text of the URL */
         async update(text) {

@@ -147,7 +147,7 @@ export class RankLanes extends Tiles {
         return null;
     }
 
-    /** @param {import('../timeline/draw.js').Scene} scene @param {TimelineRow} row @param {number} y */
+    /** @param {import('../timeline/canvas/draw.js').Scene} scene @param {TimelineRow} row @param {number} y */
     paint(scene, row, y) {
         const { context, ratio, view } = scene;
         const rank = row.track?.id ?? -1;

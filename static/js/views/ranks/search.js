@@ -15,7 +15,7 @@ const ROOM = 4;
 
 /**
  * @param {HTMLElement} box @param {string} run @param {string | null} span
- * @param {{show: (start: number, end: number) => void, light: (lit: import('../timeline/draw.js').Lit | null, found: Float64Array<ArrayBuffer>) => void, startOfView: () => number, leave: () => void}} around
+ * @param {{show: (start: number, end: number) => void, light: (lit: import('../timeline/canvas/draw.js').Lit | null, found: Float64Array<ArrayBuffer>) => void, startOfView: () => number, leave: () => void}} around
  * @param {AbortSignal} signal
  */
 export function collectiveSearch(box, run, span, { show, light, startOfView, leave }, signal) {

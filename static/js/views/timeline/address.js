@@ -28,7 +28,7 @@ export function readAddress(params) {
 
 /** @typedef {ReturnType<typeof readAddress>} Address */
 
-/** What moves without being chosen. @param {import('./stage.js').Stage} stage @returns {Record<string, string | number | null>} */
+/** What moves without being chosen. @param {import('./canvas/stage.js').Stage} stage @returns {Record<string, string | number | null>} */
 export function placeParams({ view, root, state }) {
     const time = view.isAll ? [null, null] : [Math.round(view.start), Math.round(view.end)];
     const first = foldedAtFirst(state.panes);

@@ -4,7 +4,7 @@ import { h, fill, icon } from '../../lib/dom.js';
 import { setParams } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { pickTrace } from '../../app/trace_picker.js';
-import { stepWord } from './ruler.js';
+import { stepWord } from './canvas/ruler.js';
 
 /** Steps to choose from: the others are one drag away. */
 const STEPS = 200;

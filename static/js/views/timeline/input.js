@@ -12,7 +12,7 @@ const LINE_PX = 16;
 const LONGEST_NOTCH = 240;
 
 /**
- * @param {import('./stage.js').Stage} stage
+ * @param {import('./canvas/stage.js').Stage} stage
  * @param {{
  *   onClick: (x: number, y: number) => void, onDouble: (x: number, y: number) => void,
  *   onRange: (range: [number, number], done: boolean) => void,

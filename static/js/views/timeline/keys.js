@@ -37,7 +37,7 @@ export function showKeys() {
  */
 
 /**
- * @param {import('./stage.js').Stage} stage
+ * @param {import('./canvas/stage.js').Stage} stage
  * @param {Actions} actions
  */
 export function keyInput(stage, actions) {

@@ -19,7 +19,7 @@ const LEAST_NS = 2000;
 const ROOM = 0.2;
 
 /**
- * @param {import('./stage.js').Stage} stage
+ * @param {import('./canvas/stage.js').Stage} stage
  * @param {{box: HTMLElement, trace: Trace, reader: import('./api.js').WindowReader, signal: AbortSignal,
  *          search: {words: (event: number) => string}, find: (name: string) => void, unfold: (key: string) => void}} around
  */

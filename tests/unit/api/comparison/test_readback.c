@@ -1,5 +1,5 @@
 /* What the report writer prints, the report reader understands. */
-#include "api/comparison/text.h"
+#include "api/comparison/text/text.h"
 #include "ingest/formats/format.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* A comparison in words and tables: CSV, Markdown, plain text, JSON. */
-#include "api/comparison/text.h"
-#include "api/comparison/words.h"
+#include "api/comparison/text/text.h"
+#include "api/comparison/text/words.h"
 #include "api/table/field.h"
 #include "api/table/markdown_table.h"
 #include "ingest/base/text/json_write.h"

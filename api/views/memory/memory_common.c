@@ -1,4 +1,4 @@
-#include "api/views/memory_common.h"
+#include "api/views/memory/memory_common.h"
 
 #include "api/table/rows.h"
 #include "ingest/model/tables.h"

@@ -1,7 +1,7 @@
 /** Names of what is in sight, left of the lanes; each folds what it names. Only those in sight are in the page. */
 
-import { h, fill, icon } from '../../lib/dom.js';
-import { COUNTER_LANE } from './model.js';
+import { h, fill, icon } from '../../../lib/dom.js';
+import { COUNTER_LANE } from '../model.js';
 
 /** The first series stands below the name of its track. */
 const SERIES_TOP = 18;
@@ -34,7 +34,7 @@ export function heads(box, onToggle) {
     }
 
     return {
-        /** @param {TimelineRow[]} rows @param {import('./model.js').Viewport} view */
+        /** @param {TimelineRow[]} rows @param {import('../model.js').Viewport} view */
         show(rows, view) {
             const keys = new Set(rows.map(({ key }) => key));
             for (const [key, { node }] of shown) {

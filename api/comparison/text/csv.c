@@ -1,7 +1,7 @@
 #include "api/table/csv.h"
 
-#include "api/comparison/columns.h"
-#include "api/comparison/text.h"
+#include "api/comparison/text/columns.h"
+#include "api/comparison/text/text.h"
 
 #include <math.h>
 

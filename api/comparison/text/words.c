@@ -1,6 +1,6 @@
-#include "api/comparison/words.h"
+#include "api/comparison/text/words.h"
 
-#include "api/comparison/columns.h"
+#include "api/comparison/text/columns.h"
 #include "api/table/markdown_table.h"
 #include "ingest/base/text/short_name.h"
 #include "ingest/base/text/utf8.h"

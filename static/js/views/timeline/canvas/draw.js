@@ -1,7 +1,7 @@
 /** The lanes of the tracks in sight, painted in pixels of the screen: rectangles never blur and a slice is never thinner than one. */
 
-import { firstAfter, zoomFor } from './data.js';
-import { rowsInSight } from './model.js';
+import { firstAfter, zoomFor } from '../data.js';
+import { rowsInSight } from '../model.js';
 import { shadeOf } from './colours.js';
 import { paintCounter } from './counter.js';
 
@@ -10,7 +10,7 @@ import { paintCounter } from './counter.js';
 /**
  * @typedef {{
  *   context: CanvasRenderingContext2D, ratio: number, width: number, height: number, top: number,
- *   view: import('./model.js').Viewport, rows: TimelineRow[], panes: import('./model.js').Pane[],
+ *   view: import('../model.js').Viewport, rows: TimelineRow[], panes: import('../model.js').Pane[],
  *   colours: import('./colours.js').Colours, texts: Texts,
  *   lit: Lit | null,
  * }} Scene
@@ -134,7 +134,7 @@ export function paintLanes(scene) {
 }
 
 /**
- * @param {Scene} scene @param {TimelineRow} row @param {import('./data.js').Piece[]} pieces
+ * @param {Scene} scene @param {TimelineRow} row @param {import('../data.js').Piece[]} pieces
  * @param {number} lane @param {number} y @param {number} tall @param {Map<string, {x: number, y: number, text: string}[]>} names
  */
 function paintSlices(scene, row, pieces, lane, y, tall, names) {

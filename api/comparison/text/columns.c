@@ -1,4 +1,4 @@
-#include "api/comparison/columns.h"
+#include "api/comparison/text/columns.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /** Counters as areas: the value that holds, and how far it went within what a pixel shows. */
 
-import { firstAfter } from './data.js';
-import * as fmt from '../../lib/fmt.js';
+import { firstAfter } from '../data.js';
+import * as fmt from '../../../lib/fmt.js';
 
 const AREAS = ['--cat-1', '--cat-3', '--cat-2', '--cat-7'];
 const HEADROOM = 0.1;
@@ -13,7 +13,7 @@ const BYTES = /memory|bytes|alloc|reserved/i;
 export const counterText = (track, lane, value) => (BYTES.test(`${track.label} ${track.series?.[lane] ?? ''}`) ? fmt.bytes(value) : fmt.metric(value));
 
 /**
- * @param {import('./draw.js').Scene} scene @param {TimelineRow} row @param {import('./data.js').Piece[]} pieces
+ * @param {import('./draw.js').Scene} scene @param {TimelineRow} row @param {import('../data.js').Piece[]} pieces
  * @param {number} lane @param {number} top @param {number} bottom
  */
 export function paintCounter(scene, row, pieces, lane, top, bottom) {

@@ -1,7 +1,7 @@
 /* Blocks of memory: taken, given back, or one of both. */
 #include "api/handlers.h"
 #include "api/table/table_view.h"
-#include "api/views/memory_common.h"
+#include "api/views/memory/memory_common.h"
 #include "ingest/query/views/memory.h"
 
 #define LIMIT_DEFAULT 1000

@@ -1,4 +1,4 @@
-#include "api/comparison/environment.h"
+#include "api/comparison/text/environment.h"
 
 #include "api/table/markdown_table.h"
 

@@ -3,10 +3,10 @@
  * what runs on the CPU has a shade within the hues of its category. So neighbours differ, and a name looks the same in every trace.
  */
 
-import { roleColour, inkOn, mix, shadeBy } from '../../lib/colours.js';
-import { token, isDark } from '../../app/theme.js';
-import { shorten, hashOf } from '../../lib/names.js';
-import { readFrame } from '../../lib/frames.js';
+import { roleColour, inkOn, mix, shadeBy } from '../../../lib/colours.js';
+import { token, isDark } from '../../../app/theme.js';
+import { shorten, hashOf } from '../../../lib/names.js';
+import { readFrame } from '../../../lib/frames.js';
 
 /** Roles that are drawn in shades of the page's colour for them. */
 const PLAIN = ['kernel', 'memcpy', 'memset', 'communication', 'dataloader'];

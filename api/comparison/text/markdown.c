@@ -1,9 +1,9 @@
 /* The report as the reference writes it [CMP-2f] [CMP-3] [CMP-7] [CMP-8]: the same sections,
  * figures and tables, in words of our own; our sections stand before the table. */
-#include "api/comparison/columns.h"
-#include "api/comparison/environment.h"
-#include "api/comparison/text.h"
-#include "api/comparison/words.h"
+#include "api/comparison/text/columns.h"
+#include "api/comparison/text/environment.h"
+#include "api/comparison/text/text.h"
+#include "api/comparison/text/words.h"
 #include "api/table/markdown_table.h"
 #include "ingest/base/text/num.h"
 

@@ -1,6 +1,6 @@
 /** What lies over the lanes: the chosen slice, arrows to what it leads to and comes from, the chosen range. */
 
-import { rowOf } from './model.js';
+import { rowOf } from '../model.js';
 
 /** Farther away arrows only show their direction. */
 const FAR = 20000;

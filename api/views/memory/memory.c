@@ -4,7 +4,7 @@
 #include "api/handlers.h"
 #include "api/table/rows.h"
 #include "api/table/table_view.h"
-#include "api/views/memory_common.h"
+#include "api/views/memory/memory_common.h"
 #include "ingest/jobs/on_request/analyses.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What was allocated and reserved over time, a curve a device. */
 #include "api/handlers.h"
-#include "api/views/memory_common.h"
+#include "api/views/memory/memory_common.h"
 #include "ingest/query/views/memory.h"
 
 #define POINTS_DEFAULT 2000

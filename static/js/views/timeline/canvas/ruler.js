@@ -1,6 +1,6 @@
 /** Two rulers on top: time, and the steps; the grid that they lay over the lanes. */
 
-import * as fmt from '../../lib/fmt.js';
+import * as fmt from '../../../lib/fmt.js';
 
 /** Heights in CSS pixels. */
 export const TIME_RULER = 24;
@@ -34,7 +34,7 @@ function tickText(ns, step, unit) {
     return text;
 }
 
-/** Times of the ticks in sight. @param {import('./model.js').Viewport} view */
+/** Times of the ticks in sight. @param {import('../model.js').Viewport} view */
 function ticks(view) {
     const step = tickStep(view.span, view.width);
     // Not −0.
@@ -105,7 +105,7 @@ export function paintTimeRuler({ context, ratio, width, view, colours, texts }, 
 
 /**
  * The steps of a trace in a band of the picture.
- * @param {import('./draw.js').Scene} scene @param {import('./model.js').Pane} pane @param {number} top @param {number} tall
+ * @param {import('./draw.js').Scene} scene @param {import('../model.js').Pane} pane @param {number} top @param {number} tall
  */
 export function paintSteps({ context, ratio, width, view, colours, texts }, { answer, shift }, top, tall) {
     context.save();

@@ -1,7 +1,7 @@
 /* For a terminal of 100 columns. */
-#include "api/comparison/environment.h"
-#include "api/comparison/text.h"
-#include "api/comparison/words.h"
+#include "api/comparison/text/environment.h"
+#include "api/comparison/text/text.h"
+#include "api/comparison/text/words.h"
 #include "api/table/markdown_table.h"
 #include "ingest/base/text/short_name.h"
 #include "ingest/base/text/utf8.h"

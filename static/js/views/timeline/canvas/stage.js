@@ -1,24 +1,24 @@
 /** The canvas with its rulers and the names beside it: paints when something changed, once a frame. */
 
-import { h, fill } from '../../lib/dom.js';
-import { begin } from '../../app/activity.js';
-import { onTheme } from '../../app/theme.js';
-import { layout, rowsInSight, Viewport } from './model.js';
+import { h, fill } from '../../../lib/dom.js';
+import { begin } from '../../../app/activity.js';
+import { onTheme } from '../../../app/theme.js';
+import { layout, rowsInSight, Viewport } from '../model.js';
 import { Colours } from './colours.js';
 import { Texts, paintLanes } from './draw.js';
 import { TIME_RULER, STEP_RULER, paintGrid, paintSteps, paintTimeRuler } from './ruler.js';
 import { paintHover, paintRange, paintSelection } from './flows.js';
 import { counterText } from './counter.js';
-import { itemAt, placeOf, sampleAt } from './pick.js';
+import { itemAt, placeOf, sampleAt } from '../pick.js';
 import { heads } from './heads.js';
-import * as fmt from '../../lib/fmt.js';
+import * as fmt from '../../../lib/fmt.js';
 
 /** Tracks this far above and below what is in sight are asked for, too. */
 const SPARE_PX = 240;
 const MOST_PIXELS = 2;
 
-/** @typedef {import('./pick.js').Item} Item */
-/** @typedef {import('./model.js').Pane} Pane */
+/** @typedef {import('../pick.js').Item} Item */
+/** @typedef {import('../model.js').Pane} Pane */
 
 /**
  * @param {{onCollapse: (key: string) => void, onView: () => void, arrangement?: typeof layout, say?: (row: TimelineRow, ns: number) => [string, string] | null}} events
@@ -42,7 +42,7 @@ export function stage({ onCollapse, onView, arrangement = layout, say = () => nu
         /** @type {Pane[]} */ panes: [],
         /** @type {TimelineRow[]} */ rows: [],
         /** Keys of rows that are not as they start. @type {Set<string>} */ toggled: new Set(),
-        /** @type {import('./model.js').TrackOrder} */ order: 'devices',
+        /** @type {import('../model.js').TrackOrder} */ order: 'devices',
         /** @type {TimelineSelection | null} */ selection: null,
         /** @type {[number, number] | null} */ range: null,
         /** The chosen gap of a device. @type {TimelinePlace | null} */ gap: null,
