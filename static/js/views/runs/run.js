@@ -1,7 +1,7 @@
 /** A run: its traces by worker and span, its note and tags. */
 
 import { h, fill, icon } from '../../lib/dom.js';
-import { runViewHref, traceHref } from '../../app/router.js';
+import { runViewHref, setParams, traceHref } from '../../app/router.js';
 import { homeView } from '../../app/trace_views.js';
 import { canDiff, hasCycles, runCompareHref } from '../comparison/compare_links.js';
 import { deleteRun, deleteTrace, saveRun } from './run_actions.js';
@@ -9,6 +9,9 @@ import { pinButton } from './pin.js';
 import { rankVerdict } from './ranks.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
+
+/** Traces that are listed at first: a thousand rows take longer than all else of the page. */
+const LISTED = 100;
 
 /**
  * @param {HTMLElement} root
@@ -19,6 +22,7 @@ export async function mount(root, route, signal) {
     const run = await api.run(route.id, signal);
     const facts = h('div', { class: 'run-facts' });
     showFacts(facts, run);
+    const list = h('div', null, traceTable(run.trace_list, route.params));
     const ranks = run.trace_list.length > 1 && run.views.includes('distributed') ? rankVerdict(run.name, null, signal) : null;
     const only = run.trace_list.length === 1 ? run.trace_list[0] : null;
     fill(root,
@@ -31,9 +35,12 @@ export async function mount(root, route, signal) {
             h('button', { class: 'button danger-text', type: 'button', onclick: () => deleteRun(run) }, 'Delete run'))),
         ranks?.root,
         facts,
-        traceTable(run.trace_list));
+        list);
     await ranks?.ready;
-    return { destroy: () => ranks?.destroy() };
+    return {
+        update: (/** @type {Route} */ next) => fill(list, traceTable(run.trace_list, next.params)),
+        destroy: () => ranks?.destroy(),
+    };
 }
 
 /** @param {HTMLElement} box @param {Run} run */
@@ -65,11 +72,13 @@ function editFacts(box, run) {
     tags.focus();
 }
 
-/** @param {Trace[]} traces */
-function traceTable(traces) {
+/** @param {Trace[]} traces @param {URLSearchParams} params */
+function traceTable(traces, params) {
     // The worker stands once, before its spans.
-    const sorted = [...traces].sort((a, b) => a.worker.localeCompare(b.worker, 'en', { numeric: true }) || a.span - b.span);
-    return h('table', { class: 'run-table' }, h('caption', { class: 'visually-hidden' }, 'Traces'),
+    const { compare } = new Intl.Collator('en', { numeric: true });
+    const all = [...traces].sort((a, b) => compare(a.worker, b.worker) || a.span - b.span);
+    const sorted = params.get('all') === '1' ? all : all.slice(0, LISTED);
+    return [h('table', { class: 'run-table' }, h('caption', { class: 'visually-hidden' }, 'Traces'),
         h('thead', null, h('tr', null, ['Worker', 'Span', 'Type', 'Device', 'Steps', 'Events', 'Duration', 'Size'].map((label) =>
             h('th', { scope: 'col', class: `${label === 'Worker' ? 'kind-name' : label === 'Device' || label === 'Type' ? 'kind-text' : 'kind-int'} col-${label.toLowerCase()}` }, label)),
         h('th', { scope: 'col' }, 'State'), h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
@@ -85,5 +94,6 @@ function traceTable(traces) {
             h('td', { class: 'kind-int col-size' }, fmt.bytes(trace.size_bytes)),
             h('td', null, trace.warnings.length ? h('span', { class: 'chip warn' }, fmt.plural(trace.warnings.length, 'warning')) : h('span', { class: 'chip good' }, 'sound')),
             h('td', { class: 'col-actions' }, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete ${trace.worker}, span ${trace.span}`, title: 'Delete',
-                onclick: () => deleteTrace(trace) }, icon('close')))))));
+                onclick: () => deleteTrace(trace) }, icon('close'))))))),
+    sorted.length < all.length ? h('p', null, h('button', { class: 'button', type: 'button', onclick: () => setParams({ all: '1' }) }, `Show all ${fmt.plural(all.length, 'trace')}`)) : null];
 }
