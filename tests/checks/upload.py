@@ -252,7 +252,7 @@ class ReadAhead(unittest.TestCase):
             behind = kinetoscope.uploaded(self.put(server, 'behind', content, announced=False))[0]
             self.assertEqual(self.read_ahead(server), 1)
             self.assertEqual(results(server, ahead['id']), results(server, behind['id']))
-            for name in ('events', 'steps', 'sha256', 'size_bytes', 'start_ns', 'duration_ns', 'warnings', 'views'):
+            for name in ('events', 'steps', 'sha256', 'size_bytes', 'start_clock_ns', 'duration_ns', 'warnings', 'views'):
                 self.assertEqual(ahead[name], behind[name], name)
             raw = server.get('/api/v1/traces/%d/raw' % ahead['id'])
             self.assertEqual(hashlib.sha256(raw.body).digest(), hashlib.sha256(content).digest())
