@@ -1,7 +1,8 @@
 #include "ingest/base/sha256.h"
 
+#include <limits.h>
 #include <openssl/evp.h>
-#include <stdbool.h>
+#include <openssl/hmac.h>
 #include <stdlib.h>
 
 struct sha256 {
@@ -32,19 +33,13 @@ void sha256_update(struct sha256 *hash, const void *bytes, size_t len)
 
 void sha256_final_hex(struct sha256 *hash, char hex[SHA256_HEX_BYTES])
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned len = 0;
-    if (hash->failed || EVP_DigestFinal_ex(hash->ctx, digest, &len) != 1 ||
-        len != (SHA256_HEX_BYTES - 1) / 2) {
+    if (hash->failed || EVP_DigestFinal_ex(hash->ctx, digest, &len) != 1 || len != SHA256_BYTES) {
         hex[0] = '\0';
         return;
     }
-    for (size_t i = 0; i < len; i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
-    }
-    hex[SHA256_HEX_BYTES - 1] = '\0';
+    sha256_to_hex(digest, hex);
 }
 
 void sha256_destroy(struct sha256 *hash)
@@ -54,4 +49,31 @@ void sha256_destroy(struct sha256 *hash)
     }
     EVP_MD_CTX_free(hash->ctx);
     free(hash);
+}
+
+bool sha256_of(const void *bytes, size_t len, unsigned char digest[SHA256_BYTES])
+{
+    return EVP_Digest(bytes, len, digest, NULL, EVP_sha256(), NULL) == 1;
+}
+
+bool sha256_hmac(
+    const void *key, size_t key_len, const void *bytes, size_t len, unsigned char mac[SHA256_BYTES])
+{
+    return key_len <= INT_MAX &&
+           HMAC(EVP_sha256(), key, (int)key_len, bytes, len, mac, NULL) != NULL;
+}
+
+void sha256_to_hex(const unsigned char digest[SHA256_BYTES], char hex[SHA256_HEX_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < SHA256_BYTES; i++) {
+        hex[2 * i] = digits[digest[i] >> 4];
+        hex[2 * i + 1] = digits[digest[i] & 15];
+    }
+    hex[SHA256_HEX_BYTES - 1] = '\0';
+}
+
+void sha256_to_base64(const unsigned char digest[SHA256_BYTES], char text[SHA256_BASE64_BYTES])
+{
+    (void)EVP_EncodeBlock((unsigned char *)text, digest, SHA256_BYTES);
 }

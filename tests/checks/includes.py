@@ -38,7 +38,7 @@ ONLY_IN = {
     r'^zstd\.h$': ['ingest/input', 'ingest/store'],
     # analyses know no JSON
     r'^jansson\.h$|json_write\.h$': ['ingest/base', 'ingest/formats', 'ingest/store', 'ingest/query', 'ingest/jobs', 'api', 'server'],
-    r'^curl/': ['server'],
+    r'^curl/': ['ingest/store', 'server'],
     r'^openssl/': ['ingest/base', 'server'],
 }
 

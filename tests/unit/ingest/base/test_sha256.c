@@ -50,11 +50,41 @@ static void pieces_do_not_matter(void **state)
     }
 }
 
+/* RFC 4231, test cases 2 and 6. */
+static void keyed_hashes_are_those_of_the_standard(void **state)
+{
+    (void)state;
+    unsigned char mac[SHA256_BYTES];
+    char hex[SHA256_HEX_BYTES];
+    assert_true(sha256_hmac("Jefe", 4, "what do ya want for nothing?", 28, mac));
+    sha256_to_hex(mac, hex);
+    assert_string_equal(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+
+    unsigned char key[131];
+    static const char text[] = "Test Using Larger Than Block-Size Key - Hash Key First";
+    memset(key, 0xaa, sizeof key);
+    assert_true(sha256_hmac(key, sizeof key, text, sizeof text - 1, mac));
+    sha256_to_hex(mac, hex);
+    assert_string_equal(hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+static void a_hash_is_written_in_base64(void **state)
+{
+    (void)state;
+    unsigned char digest[SHA256_BYTES];
+    char text[SHA256_BASE64_BYTES];
+    assert_true(sha256_of("", 0, digest));
+    sha256_to_base64(digest, text);
+    assert_string_equal(text, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_texts_have_known_hashes),
         cmocka_unit_test(pieces_do_not_matter),
+        cmocka_unit_test(keyed_hashes_are_those_of_the_standard),
+        cmocka_unit_test(a_hash_is_written_in_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
