@@ -70,7 +70,11 @@ static bool start_storage(struct server *server, struct err *err)
         .device_peaks = &server->device_peaks,
         .log = &server->log,
     };
-    return store_open(&server->store, options->data_dir, &server->log, err) &&
+    const struct store_objects objects = {.url = options->objects_url,
+                                          .cache_bytes = options->objects_cache_bytes};
+    return store_open_with_objects(&server->store, options->data_dir,
+                                   options->objects_url == NULL ? NULL : &objects, &server->log,
+                                   err) &&
            store_follow_rules(server->store, server->kernel_rules.sha256_hex, err) &&
            jobs_create(&server->jobs, server->store, &jobs_options, err);
 }

@@ -34,5 +34,8 @@ bool meta_readyz(struct api_call *call, struct err *err)
     }
     begin_text(call, "text/plain; charset=utf-8");
     buf_puts(&call->response->body, "ready\n");
+    if (!store_objects_ready(call->api->store, &cause)) {
+        buf_printf(&call->response->body, "uploads are refused: %s\n", cause.msg);
+    }
     return true;
 }

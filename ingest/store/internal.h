@@ -13,7 +13,12 @@
 #define STORE_READERS_MAX 16
 #define STORE_PATH_BYTES 4096
 
+/* Files of raw/ by the begin of their hash: when one was given out last. */
+#define STORE_GIVEN_OUT_SLOTS 4096
+
 struct blob_checks;
+struct blob_objects;
+struct blob_put;
 struct series_cache;
 
 /* A committed file whose job has not arrived yet. */
@@ -21,8 +26,10 @@ struct blob_pin {
     struct blob_pin *next;
     unsigned count;
     int unsynced_fd; /* open descriptor of the committed file until it is synced; -1 afterwards */
-    bool is_syncing; /* a thread is syncing it: see blob_synced */
-    bool is_lost;    /* the sync failed and the file was removed */
+    struct blob_put *put; /* of the same bytes, until it is stored; NULL without objects */
+    bool is_stored;       /* the bytes are an object */
+    bool is_syncing;      /* a thread is syncing it: see blob_synced */
+    bool is_lost;         /* the sync failed: without objects the file was removed */
     char sha256_hex[SHA256_HEX_BYTES];
 };
 
@@ -58,6 +65,9 @@ struct store {
     struct blob_pin *pins;
     uint64_t raw_bytes;
     uint64_t incoming_serial;
+
+    struct blob_objects *objects; /* NULL: uploads are files in raw/ and nothing else */
+    _Atomic int64_t given_out_ms[STORE_GIVEN_OUT_SLOTS];
 
     struct series_cache *series;
     struct blob_checks *blob_checks;
@@ -123,7 +133,16 @@ bool store_blobs_sweep(struct store *store, struct err *err) KS_MUST_USE;
 bool store_blobs_set_aside(struct store *store, struct err *err) KS_MUST_USE;
 /* Removes the file unless an upload, an unfinished job or a pin needs it. */
 bool store_blob_drop(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+/* Of all uploads that are kept. */
 uint64_t store_blobs_bytes(struct store *store);
+/* Of the files in raw/, which is a cache where uploads are objects. */
+uint64_t store_blob_files_bytes(struct store *store);
+/* Removes the file alone, unless a pin or an unfinished job needs it. */
+bool store_blob_uncache(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
+/* The file may be opened within a minute: blob_cache_trim keeps it so long. */
+void store_blob_given_out(struct store *store, const char *sha256_hex);
+/* 0: there is no such file. */
+uint64_t store_file_bytes(const char *path);
 bool store_make_dir(const char *path, struct err *err) KS_MUST_USE;
 /* Names created, renamed or removed in the folder before survive a power loss afterwards. */
 bool store_sync_dir(const char *path, struct err *err) KS_MUST_USE;

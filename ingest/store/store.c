@@ -6,6 +6,7 @@
 #include "ingest/store/history/cache.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/objects/blob_objects.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,13 +147,32 @@ static bool open_database(struct store *store, struct err *err)
            db_open(&store->writer, store->db_path, DB_WRITER, err);
 }
 
-static bool open_parts(struct store *store, struct err *err)
+/* With or without objects, as told; or without, whatever the uploads are. */
+enum objects_use { OBJECTS_AS_TOLD, OBJECTS_UNUSED };
+
+static bool open_objects(struct store *store,
+                         const struct store_objects *objects,
+                         enum objects_use use,
+                         struct err *err)
+{
+    if (use == OBJECTS_UNUSED) {
+        return true;
+    }
+    return objects == NULL ? blob_objects_check_none(store, err)
+                           : blob_objects_open(store, objects, err);
+}
+
+static bool open_parts(struct store *store,
+                       const struct store_objects *objects,
+                       enum objects_use use,
+                       struct err *err)
 {
     store->writer_is_durable = true;
     /* The log is there once something has been written. */
     return open_database(store, err) && remove_unpublished(store, err) && open_log(store, err) &&
            store_purge(store, err) && series_metrics_purge(store, err) &&
-           store_purge_jobs(store, err) && store_blobs_sweep(store, err);
+           store_purge_jobs(store, err) && open_objects(store, objects, use, err) &&
+           store_blobs_sweep(store, err);
 }
 
 static void free_store(struct store *store)
@@ -169,7 +189,12 @@ static void free_store(struct store *store)
     free(store);
 }
 
-bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
+static bool open_store(struct store **out,
+                       const char *data_dir,
+                       const struct store_objects *objects,
+                       enum objects_use use,
+                       const struct log *log,
+                       struct err *err)
 {
     struct store *store = calloc(1, sizeof *store);
     if (store == NULL) {
@@ -195,7 +220,7 @@ bool store_open(struct store **out, const char *data_dir, const struct log *log,
         free_store(store);
         return false;
     }
-    if (!open_parts(store, err)) {
+    if (!open_parts(store, objects, use, err)) {
         store_close(store);
         return false;
     }
@@ -203,13 +228,28 @@ bool store_open(struct store **out, const char *data_dir, const struct log *log,
     return true;
 }
 
+bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
+{
+    return open_store(out, data_dir, NULL, OBJECTS_UNUSED, log, err);
+}
+
+bool store_open_with_objects(struct store **out,
+                             const char *data_dir,
+                             const struct store_objects *objects,
+                             const struct log *log,
+                             struct err *err)
+{
+    return open_store(out, data_dir, objects, OBJECTS_AS_TOLD, log, err);
+}
+
 void store_close(struct store *store)
 {
     if (store == NULL) {
         return;
     }
-    store_access_destroy(store);
+    /* Objects have a thread that uses the database. */
     store_blobs_destroy(store);
+    store_access_destroy(store);
     free_store(store);
 }
 

@@ -30,9 +30,25 @@ struct store;
  * data directory that another process uses. */
 bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
     KS_MUST_USE;
+/* Uploads as objects in a folder or a bucket (objects/objects.h). */
+struct store_objects {
+    const char *url;
+    uint64_t cache_bytes; /* of uploads that are kept in raw/ as well */
+};
+/* As store_open. Uploads are sent to `objects` while they arrive, and raw/ is a cache. `objects`
+ * NULL: uploads are kept in raw/; ERR_BAD_REQUEST if some are objects already, which store_open
+ * does not mind: it is for callers that need no uploads. */
+bool store_open_with_objects(struct store **out,
+                             const char *data_dir,
+                             const struct store_objects *objects,
+                             const struct log *log,
+                             struct err *err) KS_MUST_USE;
 void store_close(struct store *store); /* NULL is allowed */
 /* Runs a cheap query (for /readyz). False when the database does not answer. */
 bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
+/* False, with ERR_UNAVAILABLE and the cause, while the objects do not answer: then uploads are
+ * refused, and of the rest only what needs an upload's bytes. Asks nobody. */
+bool store_objects_ready(struct store *store, struct err *err) KS_MUST_USE;
 /* Syncs everything that earlier calls wrote. True: all of it is on disk. */
 bool store_sync(struct store *store, struct err *err) KS_MUST_USE;
 /* Checkpoints the write-ahead log when it is long; others read and write meanwhile. Call it from a
@@ -72,7 +88,8 @@ bool store_disk(struct store *store, struct store_disk *out, struct err *err) KS
 
 struct store_blob;
 
-/* Creates a file in incoming/. Bytes are hashed as they are written. */
+/* Creates a file in incoming/. Bytes are hashed as they are written, and sent to the objects.
+ * ERR_UNAVAILABLE, here and in the next calls: the objects do not answer. */
 bool store_blob_create(struct store *store, struct store_blob **out, struct err *err) KS_MUST_USE;
 bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
     KS_MUST_USE;
@@ -90,11 +107,12 @@ bool store_blob_commit(struct store_blob *blob,
                        uint64_t *size_bytes,
                        struct err *err) KS_MUST_USE;
 void store_blob_discard(struct store_blob *blob); /* NULL is allowed */
-/* Syncs a committed blob and its name; does nothing the second time. False: the sync failed and the
- * file was removed, because its bytes cannot be relied on. */
+/* Syncs a committed blob and its name, or ends its way to the objects; does nothing the second
+ * time. False: the sync failed and the file was removed, because its bytes cannot be relied on; or
+ * (ERR_UNAVAILABLE) the objects do not have it. */
 bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
-/* Path of a stored upload, in the arena. ERR_GONE when the file was removed. Does not look into the
- * file: see store_blob_checked_path. */
+/* Path of a stored upload, in the arena. ERR_GONE when the file was removed, or is an object that
+ * is not in the cache. Does not look into the file: see store_blob_checked_path. */
 bool store_blob_path(struct store *store,
                      struct arena *arena,
                      const char *sha256_hex,
@@ -102,13 +120,18 @@ bool store_blob_path(struct store *store,
                      struct err *err) KS_MUST_USE;
 /* As store_blob_path, for readers that rely on the bytes: a download, an analysis. Reads and hashes
  * the whole file first, unless that was done within BLOB_CHECK_MS (blob_check.h). ERR_GONE, with
- * advice, also when the disk damaged the file. `size_bytes` is the size of the upload. */
+ * advice, also when the disk damaged the file. `size_bytes` is the size of the upload. Copies what
+ * is an object into raw/ first, if it is not there; ERR_UNAVAILABLE when the objects do not answer.
+ */
 bool store_blob_checked_path(struct store *store,
                              struct arena *arena,
                              const char *sha256_hex,
                              uint64_t size_bytes,
                              const char **path,
                              struct err *err) KS_MUST_USE;
+/* Whether the upload is a file in raw/, or an object. */
+bool store_blob_is_kept(struct store *store, const char *sha256_hex, bool *kept, struct err *err)
+    KS_MUST_USE;
 /* Counts since the store was opened: what store_blob_checked_path found, and what uploads repaired.
  */
 struct store_blob_faults {

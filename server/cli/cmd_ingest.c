@@ -261,7 +261,11 @@ static bool open_data(struct ingest *in, struct err *err)
         .retain_raw = in->options->retain_raw,
         .log = &in->log,
     };
-    if (!store_open(&in->store, in->options->data_dir, &in->log, err)) {
+    const struct options *options = in->options;
+    const struct store_objects objects = {.url = options->objects_url,
+                                          .cache_bytes = options->objects_cache_bytes};
+    if (!store_open_with_objects(&in->store, options->data_dir,
+                                 options->objects_url == NULL ? NULL : &objects, &in->log, err)) {
         if (err->code == ERR_UNAVAILABLE) {
             (void)fprintf(
                 stderr, "kinetoscope: a server has this data directory open; hand files to it "

@@ -97,6 +97,18 @@ static bool set_retain_raw(struct options *o, const char *text, const char **for
     return value_yes_no(text, &o->retain_raw, form);
 }
 
+static bool set_objects_url(struct options *o, const char *text, const char **form)
+{
+    *form = "file:///folder or s3://bucket/prefix";
+    o->objects_url = text;
+    return strncmp(text, "file:///", 8) == 0 || strncmp(text, "s3://", 5) == 0;
+}
+
+static bool set_objects_cache(struct options *o, const char *text, const char **form)
+{
+    return value_size(text, &o->objects_cache_bytes, form);
+}
+
 static bool set_log_level(struct options *o, const char *text, const char **form)
 {
     *form = "error, warn, info or debug";
@@ -270,6 +282,15 @@ const struct option option_table[] = {
      GROUP_ANALYSIS},
     {"retain-raw", KIND_VALUE, STORING, "yes|no", "keep the uploaded files after analysis (yes)",
      set_retain_raw, GROUP_DATA},
+    {"objects-url", KIND_VALUE, STORING, "URL",
+     "keep uploads in s3://bucket/prefix, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+     "AWS_REGION "
+     "and, elsewhere than at Amazon, AWS_ENDPOINT_URL_S3 from the environment; or in "
+     "file:///folder "
+     "(--data-dir)",
+     set_objects_url, GROUP_DATA},
+    {"objects-cache", KIND_VALUE, STORING, "SIZE",
+     "uploads of --objects-url that --data-dir keeps as well (10G)", set_objects_cache, GROUP_DATA},
     {"kernel-classes", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
      "rules of your own for the classes of kernels, tried before the built-in ones: lines of "
      "`class "
@@ -440,6 +461,7 @@ static void set_defaults(struct options *options)
         .max_upload_bytes = (uint64_t)64 << 30,
         .limits = LIMITS_DEFAULT,
         .retain_raw = true,
+        .objects_cache_bytes = (uint64_t)10 << 30,
         .log_level = LOG_INFO,
         .log_format = LOG_TEXT,
         .drain_seconds = 30,

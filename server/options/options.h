@@ -68,7 +68,9 @@ struct options {
     unsigned ingest_workers;      /* 0: chosen by the number of processors */
     uint64_t ingest_memory_bytes; /* 0: half of the machine's */
     bool retain_raw;
-    bool webhooks_private;           /* webhooks may reach private addresses */
+    bool webhooks_private;   /* webhooks may reach private addresses */
+    const char *objects_url; /* NULL: uploads are kept in data_dir */
+    uint64_t objects_cache_bytes;
     const char *source_url;          /* with {path}, checked; NULL: none */
     const char *kernel_classes_path; /* NULL: the built-in rules alone */
     const char *devices_path;        /* NULL: the built-in peaks alone */

@@ -67,7 +67,7 @@ class Server:
         """The port as the program announces it."""
         end = time.monotonic() + HANG_S
         while time.monotonic() < end:
-            found = re.search(r'(?:127\.0\.0\.1|localhost|0\.0\.0\.0):([1-9]\d*)', self.log())
+            found = re.search(r'listening on http://[^/\s]*:([1-9]\d*)', self.log())
             if found:
                 return int(found[1])
             if self.process.poll() is not None:

@@ -181,9 +181,14 @@ static bool init_locks(struct jobs *jobs)
 static bool
 take_up(struct jobs *jobs, struct arena *arena, const struct store_job *row, struct err *err)
 {
-    const char *path;
+    const char *path = "";
     struct err gone = ERR_INIT;
-    if (!store_blob_path(jobs->store, arena, row->sha256_hex, &path, &gone)) {
+    bool kept = false;
+    if (!store_blob_is_kept(jobs->store, row->sha256_hex, &kept, err)) {
+        return false;
+    }
+    /* What is an object, and not here, is fetched when its turn comes. */
+    if (!store_blob_path(jobs->store, arena, row->sha256_hex, &path, &gone) && !kept) {
         (void)err_set(&gone, ERR_GONE,
                       "the server stopped before this upload was stored and its bytes are missing; "
                       "upload the file again");

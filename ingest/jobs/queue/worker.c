@@ -13,12 +13,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* So many small jobs may overtake one that waits for memory; then all wait for it. */
 #define PASSED_BY_MAX 32
 /* Idle workers try so often to note failures that the store could not take. */
 #define NOTE_INTERVAL_MS 2000
+/* Between two looks for bytes that the objects do not give out. */
+#define OBJECTS_PAUSE_S 1
 /* Of a file, to guess what it is: a block of zstd and its head, and some of its text. */
 #define LOOK_BYTES ((size_t)256 << 10)
 #define LOOK_TEXT_BYTES ((size_t)16 << 10)
@@ -160,18 +163,29 @@ static struct job *pick(struct jobs *jobs)
 
 /* ---- carrying out ---- */
 
+static bool bytes_are_gone(struct err *err)
+{
+    return err->code == ERR_GONE &&
+           err_set(err, ERR_GONE,
+                   "the uploaded bytes of this job are missing or damaged; upload the file "
+                   "again");
+}
+
+/* The bytes of an acknowledged upload that the objects do not give out now are not lost: the job
+ * waits for them, and so does a stop, until its time is over. */
 static bool find_raw(
     struct jobs *jobs, struct job *job, struct arena *arena, const char **path, struct err *err)
 {
-    if (store_blob_checked_path(jobs->store, arena, job->sha256_hex, job->size_bytes, path, err)) {
-        return true;
+    const struct timespec pause = {.tv_sec = OBJECTS_PAUSE_S};
+    while (
+        !store_blob_checked_path(jobs->store, arena, job->sha256_hex, job->size_bytes, path, err)) {
+        if (err->code != ERR_UNAVAILABLE) {
+            return bytes_are_gone(err);
+        }
+        *err = (struct err)ERR_INIT;
+        (void)nanosleep(&pause, NULL);
     }
-    if (err->code == ERR_GONE) {
-        return err_set(err, ERR_GONE,
-                       "the uploaded bytes of this job are missing or damaged; upload the file "
-                       "again");
-    }
-    return false;
+    return true;
 }
 
 static bool run_job(struct jobs *jobs, struct job *job, uint64_t *events, struct err *err)

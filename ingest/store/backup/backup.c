@@ -430,6 +430,26 @@ static bool open_databases(struct backup *backup, struct err *err)
            db_open(&backup->seen, ":memory:", DB_WRITER, err);
 }
 
+/* A backup without the bytes of its uploads would look whole and not be. An older schema has no
+ * such table. */
+static bool refuse_objects(struct backup *backup, struct err *err)
+{
+    bool some = false;
+    if (!exists(backup->live, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)",
+                "object", &some, err)) {
+        return false;
+    }
+    if (some && !exists(backup->live, "SELECT EXISTS (SELECT 1 FROM object WHERE state = ?)",
+                        "live", &some, err)) {
+        return false;
+    }
+    return !some || err_set(err, ERR_CONFLICT,
+                            "uploads of %s are objects (--objects-url), which a backup of the "
+                            "directory does not hold: back up their bucket or folder with its own "
+                            "means, and with it, while no server runs, this directory",
+                            backup->data_dir);
+}
+
 bool store_backup(const char *data_dir,
                   const char *path,
                   const struct backup_progress *progress,
@@ -445,7 +465,8 @@ bool store_backup(const char *data_dir,
     backup->progress = progress;
     backup->counts = counts;
     backup->tar.fd = -1;
-    bool ok = open_databases(backup, err) && open_output(backup, path, err);
+    bool ok = open_databases(backup, err) && refuse_objects(backup, err) &&
+              open_output(backup, path, err);
     ok = ok && copy_all(backup, err);
     db_close(backup->seen);
     db_close(backup->live);

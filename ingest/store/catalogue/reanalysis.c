@@ -5,8 +5,8 @@
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/internal.h"
 
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct stale {
     int64_t upload_id, job_id, run_id;
@@ -35,14 +35,6 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
         }
     }
     return db_done(&st, err);
-}
-
-static bool is_kept(const struct store *store, const struct stale *stale)
-{
-    char path[STORE_PATH_BYTES];
-    struct err ignored = ERR_INIT;
-    return store_blob_file_path(store, stale->sha256_hex, path, &ignored) &&
-           access(path, R_OK) == 0;
 }
 
 static bool queue_again(struct db *db, const struct stale *stale, struct err *err)
@@ -91,7 +83,9 @@ bool store_follow_rules(struct store *store, const char *rules_sha256_hex, struc
     (void)snprintf(store->rules, sizeof store->rules, "%s", rules_sha256_hex);
     bool ok = next_stale(store, 0, &stale, err);
     while (ok && stale.upload_id != 0) {
-        bool kept = is_kept(store, &stale);
+        bool kept = false;
+        struct err ignored = ERR_INIT; /* what cannot be found out stays as it is */
+        kept = store_blob_is_kept(store, stale.sha256_hex, &kept, &ignored) && kept;
         queued += kept;
         left += !kept;
         ok = (!kept || requeue(store, &stale, err)) &&

@@ -112,7 +112,8 @@ static bool copy_catalogue(struct db *db, struct err *err)
            copy_table(db, "token", NULL, err) && copy_table(db, "session", NULL, err) &&
            copy_table(db, "taken_over", NULL, err) && copy_table(db, "pinned_note", NULL, err) &&
            copy_table(db, "webhook_crossing", NULL, err) &&
-           copy_table(db, "webhook_delivery", NULL, err) && copy_comparisons(db, err);
+           copy_table(db, "webhook_delivery", NULL, err) && copy_table(db, "object", NULL, err) &&
+           copy_comparisons(db, err);
 }
 
 /* Gives each visible upload its job back, and notes the ids of its traces; so too for what waits
@@ -149,6 +150,17 @@ static bool fail_job(struct db *db, int64_t job_id, int64_t version, struct err 
            db_run_id(db, "DELETE FROM main.taken_over WHERE job_id = ?", job_id, err);
 }
 
+static bool is_object(struct db *db, const char *sha256_hex, bool *found, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT EXISTS (SELECT 1 FROM main.object WHERE sha256 = ?"
+               " AND state IN ('live', 'dying'))");
+    db_put_text(&st, sha256_hex);
+    *found = db_next(&st) && db_get_bool(&st);
+    return db_done(&st, err);
+}
+
 static bool fail_without_bytes(struct store *store, struct db *db, int64_t version, struct err *err)
 {
     struct db_stmt st;
@@ -159,9 +171,12 @@ static bool fail_without_bytes(struct store *store, struct db *db, int64_t versi
     while (ok && db_next(&st)) {
         char path[STORE_PATH_BYTES];
         size_t len;
+        bool found = false;
         int64_t job_id = db_get_int(&st);
-        ok = store_blob_file_path(store, db_peek_text(&st, &len), path, err) &&
-             (access(path, F_OK) == 0 || fail_job(db, job_id, version, err));
+        const char *sha256_hex = db_peek_text(&st, &len);
+        ok = store_blob_file_path(store, sha256_hex, path, err) &&
+             is_object(db, sha256_hex, &found, err) &&
+             (found || access(path, F_OK) == 0 || fail_job(db, job_id, version, err));
     }
     return db_done(&st, ok ? err : &second) && ok;
 }

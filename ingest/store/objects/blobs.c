@@ -2,10 +2,14 @@
  *
  * A committed file is pinned until its job has arrived or until it is released, because between the
  * two another request may drop the last row that referred to equal bytes. It can be read at once;
- * its pin has it open until somebody syncs it, which the job does not wait for. */
+ * its pin has it open until somebody syncs it, which the job does not wait for. Where uploads are
+ * objects, the pin has the put instead: the object makes the upload durable, and the file is
+ * cached.
+ */
 #include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/blob_check.h"
+#include "ingest/store/objects/blob_objects.h"
 #include "ingest/store/objects/hashing_writer.h"
 
 #include <dirent.h>
@@ -28,6 +32,7 @@ struct store_blob {
     uint64_t size_bytes;        /* once it is committed */
     char name[FILE_NAME_BYTES]; /* below incoming/ */
     char *path;                 /* of that, once it was asked for */
+    struct blob_put *put;       /* of the same bytes; NULL without objects */
 };
 
 /* ---- paths ---- */
@@ -142,6 +147,7 @@ static void close_unsynced(struct blob_pin *pin)
 static void free_pin(struct blob_pin *pin)
 {
     close_unsynced(pin);
+    blob_put_give_up(pin->put);
     free(pin);
 }
 
@@ -209,7 +215,8 @@ bool store_blob_create(struct store *store, struct store_blob **out, struct err 
     }
     blob->store = store;
     blob->fd = -1;
-    bool ok = open_incoming(blob, err);
+    bool ok = (store->objects == NULL || blob_put_begin(store, &blob->put, err)) &&
+              open_incoming(blob, err);
     blob->writer = ok ? hashing_writer_create(blob->fd) : NULL;
     if (ok && blob->writer == NULL) {
         ok = err_set(err, ERR_NO_MEMORY, "no resources to receive an upload");
@@ -234,7 +241,8 @@ static bool cannot_write(const struct store_blob *blob, int errnum, struct err *
 bool store_blob_write(struct store_blob *blob, const void *bytes, size_t len, struct err *err)
 {
     int errnum = hashing_writer_write(blob->writer, bytes, len);
-    return errnum == 0 || cannot_write(blob, errnum, err);
+    return errnum == 0 ? blob->put == NULL || blob_put_write(blob->put, bytes, len, err)
+                       : cannot_write(blob, errnum, err);
 }
 
 const char *store_blob_incoming(struct store_blob *blob)
@@ -253,16 +261,17 @@ uint64_t store_blob_there_bytes(const struct store_blob *blob)
 }
 
 /* Where rows that are on disk refer to the hash, its name must not stand for less than the whole
- * file, not even after a power loss. */
+ * file, not even after a power loss; unless it is cached only. */
 static bool
 sync_if_relied_on(const struct store_blob *blob, const char *sha256_hex, struct err *err)
 {
     struct store *store = blob->store;
     bool referred = false;
-    return is_referred(store, sha256_hex, true, &referred, err) &&
-           (!referred || fsync(blob->fd) == 0 ||
-            err_set_errno(err, ERR_IO, errno, "writing the upload to %s/incoming/%s",
-                          store->data_dir, blob->name));
+    return store->objects != NULL ||
+           (is_referred(store, sha256_hex, true, &referred, err) &&
+            (!referred || fsync(blob->fd) == 0 ||
+             err_set_errno(err, ERR_IO, errno, "writing the upload to %s/incoming/%s",
+                           store->data_dir, blob->name)));
 }
 
 static void note_mended(struct store *store, const char *sha256_hex)
@@ -298,6 +307,16 @@ static bool judge_there(struct store_blob *blob,
     return ok;
 }
 
+/* blob_lock is held. */
+static void hand_over_put(struct store_blob *blob, struct blob_pin *pin)
+{
+    if (pin->put == NULL && !pin->is_stored) {
+        pin->put = blob->put;
+        pin->is_lost = false;
+        blob->put = NULL;
+    }
+}
+
 /* blob_lock is held. A whole file that is there stays; a missing or damaged one is replaced, and
  * the new one is the pin's from then on. */
 static bool move_in_place(struct store_blob *blob, struct blob_pin *pin, struct err *err)
@@ -322,14 +341,17 @@ static bool move_in_place(struct store_blob *blob, struct blob_pin *pin, struct 
     } else {
         store->raw_bytes = store->raw_bytes - there.stamp.size_bytes + blob->size_bytes;
         close_unsynced(pin);
-        pin->unsynced_fd = blob->fd;
-        pin->is_lost = false;
-        blob->fd = -1;
-        blob_checks_note_whole(store->blob_checks, sha256_hex, pin->unsynced_fd);
+        blob_checks_note_whole(store->blob_checks, sha256_hex, blob->fd);
+        if (store->objects == NULL) {
+            pin->unsynced_fd = blob->fd;
+            pin->is_lost = false;
+            blob->fd = -1;
+        }
         if (there.state == BLOB_DAMAGED) {
             note_mended(store, sha256_hex);
         }
     }
+    hand_over_put(blob, pin);
     blob->name[0] = '\0';
     return true;
 }
@@ -378,6 +400,7 @@ void store_blob_discard(struct store_blob *blob)
     if (blob == NULL) {
         return;
     }
+    blob_put_give_up(blob->put);
     hashing_writer_destroy(blob->writer);
     if (blob->fd >= 0) {
         (void)close(blob->fd);
@@ -400,15 +423,27 @@ static bool remove_file(struct store *store, const char *sha256_hex, struct err 
     if (!store_blob_file_path(store, sha256_hex, path, err)) {
         return false;
     }
-    struct stat there;
-    if (stat(path, &there) != 0) {
-        return true;
-    }
+    uint64_t bytes = store_file_bytes(path);
     if (unlink(path) != 0) {
-        return err_set_errno(err, ERR_IO, errno, "removing %s", path);
+        return errno == ENOENT || err_set_errno(err, ERR_IO, errno, "removing %s", path);
     }
-    store->raw_bytes -= (uint64_t)there.st_size;
+    store->raw_bytes -= bytes;
     return true;
+}
+
+uint64_t store_file_bytes(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 ? (uint64_t)there.st_size : 0;
+}
+
+/* The size of the upload that the pin has. */
+static uint64_t size_of(const struct store *store, const struct blob_pin *pin)
+{
+    struct err ignored = ERR_INIT;
+    char path[STORE_PATH_BYTES];
+    return store_blob_file_path(store, pin->sha256_hex, path, &ignored) ? store_file_bytes(path)
+                                                                        : 0;
 }
 
 static bool sync_file(struct store *store, const struct blob_pin *pin, struct err *err)
@@ -426,16 +461,20 @@ static bool sync_file(struct store *store, const struct blob_pin *pin, struct er
  * has keep the others away. */
 static bool sync_pinned(struct store *store, struct blob_pin *pin, struct err *err)
 {
+    struct blob_put *put = pin->put;
+    pin->put = NULL;
     pin->is_syncing = true;
     (void)pthread_mutex_unlock(&store->blob_lock);
-    bool ok = sync_file(store, pin, err);
+    bool ok = put == NULL ? sync_file(store, pin, err)
+                          : blob_put_store(put, pin->sha256_hex, size_of(store, pin), err);
     (void)pthread_mutex_lock(&store->blob_lock);
     close_unsynced(pin);
     pin->is_syncing = false;
+    pin->is_stored = ok && put != NULL;
     pin->is_lost = !ok;
     struct err second = ERR_INIT;
     /* Whoever refers to it: the system may take pages for written that are not. */
-    if (!ok && !remove_file(store, pin->sha256_hex, &second)) {
+    if (!ok && put == NULL && !remove_file(store, pin->sha256_hex, &second)) {
         log_write(store->log, LOG_WARN, "a raw file that could not be synced stays: %s",
                   second.msg);
     }
@@ -451,11 +490,15 @@ bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *er
     while (pin != NULL && pin->is_syncing) {
         (void)pthread_cond_wait(&store->blob_synced, &store->blob_lock);
     }
-    if (pin != NULL && pin->unsynced_fd >= 0) {
+    if (pin != NULL && (pin->unsynced_fd >= 0 || pin->put != NULL)) {
         ok = sync_pinned(store, pin, err);
     } else if (pin != NULL && pin->is_lost) {
-        ok = err_set(err, ERR_IO, "the same upload could not be written to %s/raw; send it again",
-                     store->data_dir);
+        ok = store->objects == NULL
+                 ? err_set(err, ERR_IO,
+                           "the same upload could not be written to %s/raw; send it again",
+                           store->data_dir)
+                 : err_set(err, ERR_UNAVAILABLE,
+                           "the objects did not take the same upload; send it again later");
     }
     (void)pthread_mutex_unlock(&store->blob_lock);
     return ok;
@@ -474,7 +517,8 @@ static bool drop(struct store *store,
     bool referred = find_pin(store, sha256_hex) != NULL;
     bool ok = referred || is_referred(store, sha256_hex, uploads_keep, &referred, err);
     if (ok && !referred) {
-        ok = remove_file(store, sha256_hex, err);
+        ok = remove_file(store, sha256_hex, err) &&
+             (store->objects == NULL || blob_objects_retire(store, sha256_hex, !uploads_keep, err));
     }
     (void)pthread_mutex_unlock(&store->blob_lock);
     return ok;
@@ -495,7 +539,24 @@ bool store_blob_forget(struct store *store, const char *sha256_hex, struct err *
     return drop(store, sha256_hex, false, false, err);
 }
 
+bool store_blob_uncache(struct store *store, const char *sha256_hex, struct err *err)
+{
+    (void)pthread_mutex_lock(&store->blob_lock);
+    bool needed = find_pin(store, sha256_hex) != NULL;
+    bool ok = needed || is_referred(store, sha256_hex, false, &needed, err);
+    if (ok && !needed) {
+        ok = remove_file(store, sha256_hex, err);
+    }
+    (void)pthread_mutex_unlock(&store->blob_lock);
+    return ok;
+}
+
 uint64_t store_blobs_bytes(struct store *store)
+{
+    return store->objects == NULL ? store_blob_files_bytes(store) : blob_objects_bytes(store);
+}
+
+uint64_t store_blob_files_bytes(struct store *store)
 {
     (void)pthread_mutex_lock(&store->blob_lock);
     uint64_t bytes = store->raw_bytes;
@@ -538,6 +599,7 @@ void store_blobs_destroy(struct store *store)
         store->pins = pin->next;
         free_pin(pin);
     }
+    blob_objects_close(store);
     (void)pthread_cond_destroy(&store->blob_synced);
     (void)pthread_mutex_destroy(&store->blob_lock);
     blob_checks_destroy(store->blob_checks);

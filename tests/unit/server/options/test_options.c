@@ -61,6 +61,7 @@ static void serving_has_defaults(void **state)
     assert_string_equal(p.options.data_dir, "./kinetoscope-data");
     assert_true(p.options.max_upload_bytes == (uint64_t)64 << 30);
     assert_true(p.options.retain_raw);
+    assert_null(p.options.objects_url);
     assert_false(p.options.allow_anonymous);
     assert_int_equal(p.options.log_level, LOG_INFO);
     assert_int_equal(p.options.log_format, LOG_TEXT);
@@ -171,6 +172,9 @@ static void wrong_usage_names_the_option(void **state)
         {"serve --max-upload -1", "expected a size"},
         {"serve --max-upload 99999999999T", "expected a size"},
         {"serve --retain-raw maybe", "yes or no"},
+        {"serve --objects-url http://host/bucket", "s3://bucket/prefix"},
+        {"serve --objects-url file://relative", "file:///folder"},
+        {"serve --objects-cache much", "a size"},
         {"serve --retain-days forever", "a number from 0 to 100000"},
         {"serve --quota -1", "a size from 0"},
         {"ingest --project-quota 1G f", "unknown option --project-quota"},

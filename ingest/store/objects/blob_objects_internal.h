@@ -1,0 +1,53 @@
+/* What blob_objects.c and blob_sweeper.c share. */
+#ifndef KS_STORE_OBJECTS_BLOB_OBJECTS_INTERNAL_H
+#define KS_STORE_OBJECTS_BLOB_OBJECTS_INTERNAL_H
+
+#include "ingest/store/objects/blob_objects.h"
+#include "ingest/store/objects/objects.h"
+
+#include <pthread.h>
+
+struct blob_put {
+    struct blob_put *next; /* given up */
+    struct store *store;
+    struct object_put *put; /* NULL once it has ended */
+    char key[OBJECT_KEY_BYTES];
+};
+
+/* A hash that a thread reads from the objects. */
+struct blob_fetch {
+    struct blob_fetch *next;
+    const char *sha256_hex;
+};
+
+struct blob_objects {
+    struct objects *objects;
+    uint64_t cache_bytes;
+    _Atomic uint64_t bytes; /* of all live ones */
+    pthread_t sweeper;
+    pthread_mutex_t lock; /* guards what follows; a leaf: nothing is locked while it is held */
+    pthread_cond_t changed;
+    bool stopping;
+    struct blob_put *given_up;
+    struct blob_fetch *fetches;
+    uint64_t fetch_serial;
+    bool is_down;
+    struct err down; /* why */
+    int64_t probed_at_ms;
+};
+
+/* Changes rows in one transaction: `run` returns whether to commit. */
+bool blob_objects_change(struct store *store,
+                         bool (*run)(struct db *db, void *context, struct err *err),
+                         void *context,
+                         struct err *err) KS_MUST_USE;
+/* Remembers whether the objects answer: `err` of the call that has just ended, or NULL. */
+void blob_objects_note(struct store *store, const struct err *err);
+/* Asks the place, unless that was done within a second. */
+bool blob_objects_probe(struct store *store, struct err *err) KS_MUST_USE;
+
+bool blob_sweeper_start(struct store *store, struct err *err) KS_MUST_USE;
+/* Ends the thread; gives up what was left to it. */
+void blob_sweeper_stop(struct store *store);
+
+#endif
