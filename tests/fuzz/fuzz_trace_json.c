@@ -6,6 +6,7 @@
 #include "ingest/analysis/device_time/device_operators.h"
 #include "ingest/analysis/device_time/device_time.h"
 #include "ingest/analysis/efficiency/efficiency.h"
+#include "ingest/analysis/power/power.h"
 #include "ingest/analysis/slices/slices.h"
 #include "ingest/analysis/stacks/flame.h"
 #include "ingest/analysis/stacks/stacks.h"
@@ -126,6 +127,32 @@ static void check_idle(const struct trace *trace, struct arena *arena)
     }
 }
 
+static void check_gaps(const struct trace *trace, struct arena *arena)
+{
+    struct idle_gaps gaps;
+    const struct idle_gaps_request request = {
+        .start_ns = INT64_MIN, .end_ns = INT64_MAX, .limit = 3, .next_event = 1};
+    int64_t count = 0;
+    fuzz_require(idle_gaps_analyse(trace, 0, &request, arena, &gaps), "gaps find memory");
+    for (size_t i = 0; i < gaps.device_count; i++) {
+        count += (int64_t)gaps.devices[i].count;
+    }
+    fuzz_require(count + gaps.left_out == gaps.total, "every gap is there or left out");
+}
+
+static void check_power(const struct trace *trace, struct arena *arena)
+{
+    struct power power;
+    double joule = 0;
+    fuzz_require(power_analyse(trace, 0, NULL, POWER_BY_STEP, arena, &power) &&
+                     power_analyse(trace, 0, NULL, POWER_BY_CLASS, arena, &power),
+                 "power finds memory");
+    for (size_t i = 0; i < power.count; i++) {
+        joule += power.rows[i].energy_j;
+    }
+    fuzz_require(!(joule < power.energy_j * (1 - 1e-6)), "classes and idle time have all energy");
+}
+
 static void check_path(const struct trace *trace, struct arena *arena)
 {
     struct critical_path path;
@@ -176,6 +203,8 @@ static void check_on_request(const struct trace *trace)
     arena_init(&arena, 0);
     check_device_time(trace, &arena);
     check_idle(trace, &arena);
+    check_gaps(trace, &arena);
+    check_power(trace, &arena);
     check_path(trace, &arena);
     check_efficiency(trace, &arena);
     check_others(trace, &arena);

@@ -30,9 +30,9 @@ struct analysis {
     struct power *out;
 };
 
-static double mean_of(double joule, int64_t ns)
+static double mean_of(double joule, double ns)
 {
-    return ns > 0 ? joule / JOULE / (double)ns : (double)NAN;
+    return ns > 0 ? joule / JOULE / ns : (double)NAN;
 }
 
 static struct power_row row_of(const char *name, double joule)
@@ -74,7 +74,7 @@ static void measure(const struct analysis *a,
         clock_ns =
             saturating_add(clock_ns, power_curve_sampled_ns(&device->megahertz, start_ns, end_ns));
     }
-    row->mean_w = mean_of(row->energy_j, row->sampled_ns);
+    row->mean_w = mean_of(row->energy_j, (double)row->sampled_ns);
     row->clock_mhz = clock_ns > 0 ? clock / (double)clock_ns : (double)NAN;
 }
 
@@ -266,7 +266,7 @@ static void share_out(struct power_row *rows,
     for (uint32_t i = 0; total > 0 && i < class_count; i++) {
         rows[i].energy_j += joule * running[i] / total;
         rows[i].time_ns = saturating_add(rows[i].time_ns, saturating_mul(sampled_ns, running[i]));
-        rows[i].sampled_ns += running[i] > 0 ? sampled_ns : 0;
+        rows[i].sampled_ns = saturating_add(rows[i].sampled_ns, running[i] > 0 ? sampled_ns : 0);
         /* Until the end: watts times time, of its parts. */
         rows[i].mean_w =
             (isnan(rows[i].mean_w) ? 0 : rows[i].mean_w) + (double)sampled_ns * running[i] / total;
@@ -310,7 +310,7 @@ static int by_energy(const void *left, const void *right)
 static bool by_class(struct analysis *a)
 {
     struct work work = {.count = 0};
-    bool ok = list_work(a, &work);
+    bool ok = list_work(a, &work) && work.count <= UINT32_MAX / 2;
     int64_t *at_ns = scratch_alloc(2ul * work.count, sizeof *at_ns);
     uint32_t *running = scratch_calloc(work.class_count + 1ul, sizeof *running);
     uint32_t *edges = ok && at_ns != NULL ? order_edges(a, &work, at_ns) : NULL;
@@ -326,7 +326,7 @@ static bool by_class(struct analysis *a)
     }
     for (uint32_t i = 0; ok && i < work.class_count; i++) {
         struct power_row *row = &a->out->rows[i];
-        row->mean_w = mean_of(row->energy_j, (int64_t)(isnan(row->mean_w) ? 0 : row->mean_w));
+        row->mean_w = mean_of(row->energy_j, isnan(row->mean_w) ? 0 : row->mean_w);
         joule += row->energy_j;
     }
     if (ok && a->devices.count > 0) {

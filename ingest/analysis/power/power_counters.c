@@ -263,8 +263,8 @@ static double sum_until(const struct power_curve *curve, int64_t at_ns)
             high = middle;
         }
     }
-    double part =
-        (double)(at_ns - curve->at_ns[low]) / (double)(curve->at_ns[high] - curve->at_ns[low]);
+    double part = (double)saturating_sub(at_ns, curve->at_ns[low]) /
+                  (double)saturating_sub(curve->at_ns[high], curve->at_ns[low]);
     return curve->sum[low] + part * (curve->sum[high] - curve->sum[low]);
 }
 
