@@ -271,7 +271,7 @@ class PeerHandler(http.server.BaseHTTPRequestHandler):
                 server.objects[key] = body
                 return self.answer(200, headers=[('ETag', '"%s"' % hashlib.md5(body).hexdigest())])
             if self.command == 'POST' and 'uploads' in query:
-                upload = 'up+load/%d' % len(server.requests)
+                upload = 'up+load/%s' % uuid.uuid4()
                 server.uploads[upload] = (key, {})
                 return self.answer(200, ('<R><UploadId>%s</UploadId></R>' % upload).encode())
             if self.command == 'POST' and 'uploadId' in query:
