@@ -2,6 +2,7 @@
 
 #include "ingest/base/monotonic.h"
 #include "ingest/base/secret.h"
+#include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"
 #include "ingest/store/objects/blob_check.h"
 #include "ingest/store/objects/blob_objects_internal.h"
@@ -542,10 +543,8 @@ static struct blob_fetch **find_fetch(struct blob_objects *objects, const char *
 }
 
 /* Whoever waited looks for the file himself: it may be there now. */
-bool blob_objects_fetch(struct store *store,
-                        const char *sha256_hex,
-                        uint64_t size_bytes,
-                        struct err *err)
+static bool
+fetch_or_wait(struct store *store, const char *sha256_hex, uint64_t size_bytes, struct err *err)
 {
     struct blob_objects *objects = store->objects;
     struct blob_fetch mine = {.sha256_hex = sha256_hex};
@@ -571,4 +570,32 @@ bool blob_objects_fetch(struct store *store,
     (void)pthread_cond_broadcast(&objects->changed);
     (void)pthread_mutex_unlock(&objects->lock);
     return ok;
+}
+
+struct fetch_call {
+    struct store *store;
+    const char *sha256_hex;
+    uint64_t size_bytes;
+    struct err *err;
+    bool ok;
+};
+
+static void *run_fetch(void *argument)
+{
+    struct fetch_call *call = argument;
+    call->ok = fetch_or_wait(call->store, call->sha256_hex, call->size_bytes, call->err);
+    return NULL;
+}
+
+/* On a thread of its own: its paths are more than a request thread's stack has left. */
+bool blob_objects_fetch(struct store *store,
+                        const char *sha256_hex,
+                        uint64_t size_bytes,
+                        struct err *err)
+{
+    struct fetch_call call = {
+        .store = store, .sha256_hex = sha256_hex, .size_bytes = size_bytes, .err = err};
+    return thread_call(run_fetch, &call) == 0
+               ? call.ok
+               : err_set(err, ERR_NO_MEMORY, "no resources to read an upload back");
 }
