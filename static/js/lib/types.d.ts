@@ -55,7 +55,7 @@ interface Device {
 interface Advice { code: string; text: string; evidence: string | null; documentation: string | null; saving_ns: number | null }
 
 /** Time of the average step, or of the trace, in which no device works. */
-interface Idle { of: 'steps' | 'trace'; idle_ns: number; share: number; cause: string | null; cause_ns: number }
+interface IdleShare { of: 'steps' | 'trace'; idle_ns: number; share: number; cause: string | null; cause_ns: number }
 
 interface OddStep { place: 'first' | 'last'; name: string; duration_ns: number; median_ns: number }
 
@@ -69,7 +69,7 @@ interface Overview {
     tensor_core: { name: string; used_share: number; } | null;
     top_operator: { name: string; device_self_ns: number | null; host_self_ns: number; calls: number } | null;
     top_kernel: { name: string; total_ns: number; calls: number; share: number } | null;
-    step_rows: Step[]; idle: Idle | null;
+    step_rows: Step[]; idle: IdleShare | null;
 }
 
 /** A window of time of the devices; computing, exposed and idle parts add up to it. */

@@ -63,7 +63,7 @@ test('the sentence says what the peaks would save and where; the answers are the
     const text = await lead();
     sameTime(text, known.reduce((sum, row) => sum + row.headroom_ns, 0), 'what could be saved');
     const [best] = [...known].sort((a, b) => b.headroom_ns - a.headroom_ns);
-    assert.match(text, new RegExp(`H100 80GB HBM3\\. Most to gain: ${best.name}`));
+    assert.match(text, new RegExp(`H100 80GB HBM3\\. Largest opportunity: ${best.name}`));
     const answers = (await page.locator('.view-efficiency .answer-figure').allTextContents()).map(plain);
     assert.equal(answers[0], `${(100 * modelled / totals.time_ns).toFixed(1)}%`);
     assert.equal(answers[2], `${(100 * totals.mfu).toFixed(1)}%`);

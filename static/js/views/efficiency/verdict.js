@@ -19,7 +19,7 @@ export function verdict({ device, rows, totals, modelled_time_ns: modelled, outs
     const lead = !device ? ['The peaks of this device are not known: FLOPs and bytes are told, but not how near its limits they ran. Start the server with ', h('code', null, '--devices FILE'), ' to name them.']
         : time === 0 ? ['No operator of this trace has a roofline.']
             : [h('strong', null, `${fmt.time(headroom)} of ${fmt.time(time)}`), ` of work with a roofline could be saved at the peaks of the ${device.name}${time < HALF * totals.time_ns ? `; that is ${fmt.share(time / totals.time_ns)} of the device time of operators, so look at Kernels, too` : ''}. `,
-                best ? ['Most to gain: ', h('code', { 'data-tip': best.name }, shorten(best.name ?? '').short), ` with ${fmt.time(best.headroom_ns)}, ${todo(best)}`] : 'Nothing is left to gain.'];
+                best ? ['Largest opportunity: ', h('code', { 'data-tip': best.name }, shorten(best.name ?? '').short), ` with ${fmt.time(best.headroom_ns)}, ${todo(best)}`] : 'Nothing is left to gain.'];
     return h('div', { class: 'idle-verdict' }, contradiction(device, rows, totals.mfu), h('p', { class: 'lead' }, lead),
         h('dl', { class: 'answers use-answers' },
             answer('Time with a formula', share === null ? ['–', ''] : fmt.shareParts(share), [`${fmt.time(modelled)} of ${fmt.time(totals.time_ns)}; generated kernels, collectives and the like have none`], 'first'),

@@ -60,7 +60,7 @@ function idleAnswer(data) {
     return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(idle.share), [why, later, more], idle.share > 0.5 && !later ? 'bad' : '');
 }
 
-/** Of a step whose work runs after it, as graphs of a serving engine do, both figures are true. @param {Overview} data @param {Idle} idle */
+/** Of a step whose work runs after it, as graphs of a serving engine do, both figures are true. @param {Overview} data @param {IdleShare} idle */
 function laterWork({ devices }, idle) {
     const busy = devices.reduce((most, device) => Math.max(most, device.utilisation_of === 'steps' ? device.utilisation ?? 0 : 0), 0);
     return busy + idle.share > 1.05 ? h('span', { class: 'answer-more' }, `Its work runs later: ${fmt.share(busy)} busy up to the end of it.`) : null;

@@ -12,7 +12,7 @@ static const struct input_limits no_limits;
 static void put_number(struct buf *out, uint64_t value, int size)
 {
     for (int i = 0; i < size; i++) {
-        char byte = (char)(value >> 8 * i & 0xFF);
+        char byte = (char)(i < 8 ? value >> 8 * i & 0xFF : 0);
         buf_append(out, &byte, 1);
     }
 }
