@@ -332,8 +332,9 @@ def main(words=None):
     sees.add_argument('dir')
     judges = commands.add_parser('gate', parents=[shared], help='exits with 3 if a run is worse than its baseline')
     judges.add_argument('--run', required=True, help='the candidate')
-    judges.add_argument('--fail-if', action='append', metavar='NAME>N[%]', help='step_time>5%% (the default), kernel:<name>>10%%, ...')
-    judges.add_argument('--p', type=float, help='a failure is at most this probable by chance (0.01)')
+    judges.add_argument('--fail-if', action='append', metavar='CONDITION',
+                        help="step_time>5%% (the default), 'step_time>5%% and p<0.05', kernel:<name>>10%%, ...")
+    judges.add_argument('--p', type=float, help='a failure is at most this probable by chance (0.01), where --fail-if does not say')
     judges.add_argument('--format', choices=('text', 'json', 'markdown', 'junit'), default='text')
     judges.add_argument('--output', metavar='FILE')
     args = parser.parse_args(words)

@@ -1,5 +1,7 @@
 #include "server/options/fail_if.h"
 
+#include "ingest/analysis/history/gate.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@ struct condition {
     size_t function_len;
     double threshold;
     bool relative;
+    double p_below; /* NaN: chance does not matter */
 };
 
 static bool read_name(struct condition *condition, const char *text, size_t len)
@@ -42,20 +45,20 @@ static bool read_name(struct condition *condition, const char *text, size_t len)
     return len > prefix_len && memcmp(text, KERNEL_PREFIX, prefix_len) == 0;
 }
 
-/* The last `>` divides: names of kernels have them too. */
 static bool fail_if_parse(const char *text, struct condition *condition)
 {
-    const char *sign = strrchr(text, '>');
-    char *end = NULL;
-    if (sign == NULL || !read_name(condition, text, (size_t)(sign - text))) {
+    struct gate_condition parsed;
+    *condition = (struct condition){.function = ""};
+    if (!gate_condition_parse(&parsed, text) ||
+        !read_name(condition, parsed.name, parsed.name_len)) {
         return false;
     }
-    condition->threshold = strtod(sign + 1, &end);
-    condition->relative = *end == '%';
-    end += condition->relative;
-    return end > sign + 1 && *end == '\0' && isfinite(condition->threshold) &&
-           condition->threshold >= 0 &&
-           !(condition->relative && condition->name == FAIL_IF_SUSPICION);
+    condition->threshold = parsed.limit;
+    condition->relative = parsed.is_relative;
+    condition->p_below = parsed.p_below;
+    return condition->threshold >= 0 &&
+           !(condition->relative && condition->name == FAIL_IF_SUSPICION) &&
+           (isnan(condition->p_below) || condition->name == FAIL_IF_STEP);
 }
 
 bool fail_if_is_valid(const char *text)
@@ -198,15 +201,21 @@ static void write_reason(char why[FAIL_IF_TEXT_BYTES],
                          const char *text,
                          const struct condition *condition,
                          double measured,
+                         double p,
                          const double figures[SIDE_COUNT])
 {
+    char chance[40] = "";
     if (condition->name == FAIL_IF_SUSPICION) {
         (void)snprintf(why, FAIL_IF_TEXT_BYTES, "%.200s: the score is %.4f", text, measured);
         return;
     }
+    if (!isnan(condition->p_below)) {
+        (void)snprintf(chance, sizeof chance, ", p %.3g", p);
+    }
     (void)snprintf(why, FAIL_IF_TEXT_BYTES,
-                   "%.200s: grew by %.2f%s, from %.2f µs to %.2f µs a cycle", text, measured,
-                   condition->relative ? "%" : " µs", figures[SIDE_BASE], figures[SIDE_CANDIDATE]);
+                   "%.200s: grew by %.2f%s, from %.2f µs to %.2f µs a cycle%s", text, measured,
+                   condition->relative ? "%" : " µs", figures[SIDE_BASE], figures[SIDE_CANDIDATE],
+                   chance);
 }
 
 bool fail_if_check(const char *text,
@@ -231,11 +240,17 @@ bool fail_if_check(const char *text,
         return err_set(err, ERR_BAD_REQUEST, "--fail-if %.100s: the traces do not have this time",
                        text);
     }
+    double p = comparison->cycle_p;
+    if (!isnan(condition.p_below) && isnan(p)) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "--fail-if %.100s: there are too few cycles for a test", text);
+    }
     double growth = candidate - base;
     double measured = !condition.relative ? growth
                       : base > 0          ? 100 * growth / base
                                           : (double)INFINITY;
-    *fires = growth > 0 && measured > condition.threshold;
-    write_reason(why, text, &condition, measured, figures);
+    *fires = growth > 0 && measured > condition.threshold &&
+             (isnan(condition.p_below) || p < condition.p_below);
+    write_reason(why, text, &condition, measured, p, figures);
     return true;
 }

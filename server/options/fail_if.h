@@ -1,5 +1,7 @@
-/* Conditions of `compare --fail-if`: `NAME>N` or `NAME>N%`. One fires when the candidate is worse
- * by more than N.
+/* Conditions of `compare --fail-if`, in the grammar of the gate (gate_condition): `NAME>N` or
+ * `NAME>N%`. One fires when the candidate is worse by more than N. `step_time>N% and p<P` fires
+ * only if Welch's test of the durations of the cycles gives a p below P, too; no other name has a
+ * test.
  *
  * NAME: step_time (mean time of a cycle); kernel_time and operator_time (mean time per cycle of all
  * kernels, of all operators' self time); kernel:<name> (one function, by its full or short name);
@@ -26,7 +28,8 @@ struct fail_if_side {
 #define FAIL_IF_TEXT_BYTES 400
 
 /* Whether a valid condition fires for this pair; `why` then explains it. ERR_BAD_REQUEST: neither
- * side has the function, or the traces lack a time that it needs; ERR_NO_MEMORY. */
+ * side has the function, or the traces lack a time that it needs or the cycles for its test;
+ * ERR_NO_MEMORY. */
 bool fail_if_check(const char *text,
                    const struct comparison *comparison,
                    const struct fail_if_side sides[SIDE_COUNT],

@@ -191,7 +191,7 @@ static bool set_output(struct options *o, const char *text, const char **form)
 static bool set_fail_if(struct options *o, const char *text, const char **form)
 {
     *form = "NAME>N or NAME>N%, NAME one of step_time, suspicion, kernel_time, operator_time, "
-            "kernel:<name>; at most 16 of them";
+            "kernel:<name>, or 'step_time>N% and p<P', P above 0 and at most 1; at most 16 of them";
     if (o->fail_if_count == OPTIONS_FAIL_IFS_MAX || !fail_if_is_valid(text)) {
         return false;
     }
@@ -355,7 +355,9 @@ const struct option option_table[] = {
      set_output, GROUP_OTHER},
     {"fail-if", KIND_VALUE, FOR(COMMAND_COMPARE), "'NAME>N[%]'",
      "exit with 3 when it grew by more: step_time, suspicion, kernel_time, operator_time, "
-     "kernel:<name>; may be given several times",
+     "kernel:<name>; 'step_time>5% and p<0.05': and the test of the steps says it is no chance; "
+     "may "
+     "be given several times",
      set_fail_if, GROUP_OTHER},
     {"marker", KIND_VALUE, FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES) | FOR(COMMAND_INGEST),
      "FUNCTION", "the function whose calls are the cycles (found)", set_marker, GROUP_OTHER},
@@ -383,10 +385,12 @@ const struct option option_table[] = {
      GROUP_OTHER},
     {"project", KIND_VALUE, FOR(COMMAND_GATE), "NAME", "runs of this project only", set_run_project,
      GROUP_OTHER},
-    {"fail-if", KIND_VALUE, FOR(COMMAND_GATE), "'METRIC>N[%]'",
-     "fail when it is worse by more (step_time>5%); may be given several times",
+    {"fail-if", KIND_VALUE, FOR(COMMAND_GATE), "'METRIC>N[%] [and p<P]'",
+     "fail when it is worse by more (step_time>5%), with a p of its own 'step_time>5% and p<0.05'; "
+     "may be given several times",
      option_set_condition, GROUP_OTHER},
-    {"p", KIND_VALUE, FOR(COMMAND_GATE), "N", "a failure is at most this probable by chance (0.01)",
+    {"p", KIND_VALUE, FOR(COMMAND_GATE), "N",
+     "a failure is at most this probable by chance (0.01), where --fail-if does not say",
      option_set_p, GROUP_OTHER},
     {"format", KIND_VALUE, FOR(COMMAND_GATE), "FORMAT", "text, json, markdown or junit (text)",
      set_format, GROUP_OTHER},

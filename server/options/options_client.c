@@ -1,5 +1,6 @@
 #include "server/options/options_client.h"
 
+#include "ingest/analysis/history/gate.h"
 #include "ingest/base/text/affix.h"
 #include "server/options/options_value.h"
 
@@ -32,9 +33,11 @@ bool option_set_baseline(struct options *o, const char *text, const char **form)
 
 bool option_set_condition(struct options *o, const char *text, const char **form)
 {
-    const char *limit = strrchr(text, '>');
-    *form = "METRIC>N or METRIC>N%, such as step_time>5% or kernel:<name>>10%; at most 16 of them";
-    if (o->fail_if_count == OPTIONS_FAIL_IFS_MAX || limit == NULL || limit == text) {
+    struct gate_condition condition;
+    *form =
+        GATE_CONDITION_FORM ", such as 'step_time>5% and p<0.05' or 'kernel:<name>>10%', P above "
+                            "0 and at most 1; at most 16 of them";
+    if (o->fail_if_count == OPTIONS_FAIL_IFS_MAX || !gate_condition_parse(&condition, text)) {
         return false;
     }
     o->fail_ifs[o->fail_if_count++] = text;

@@ -103,6 +103,13 @@ class History(unittest.TestCase):
         self.assertEqual((found['verdict'], found['exit_code']), ('fail', 3))
         self.assertEqual([row['verdict'] for row in found['rows']], ['fail', 'pass', 'no_baseline'])
         self.assertEqual(found['rows'][0]['limit'], '5%')
+        one_text = post(self.server, '/api/v1/gate', dict(body, fail_if='step_time>5% and p<0.05')).json()
+        self.assertEqual([(row['limit'], row['verdict']) for row in one_text['rows']], [('5% and p<0.05', 'fail')])
+        chance = one_text['rows'][0]['p']
+        self.assertEqual(post(self.server, '/api/v1/gate', dict(body, fail_if='step_time>5%% and p<%r' % chance)).json()['verdict'], 'pass')
+        refused = post(self.server, '/api/v1/gate', dict(body, fail_if='step_time>5% and q<0.05'))
+        self.assertEqual(refused.status, 400)
+        self.assertIn('and p<P', refused.body.decode())
         markdown = post(self.server, '/api/v1/gate?format=markdown', body)
         self.assertEqual(markdown.type, 'text/markdown')
         self.assertIn('| step_time | 2.004 ms ', markdown.body.decode())

@@ -24,22 +24,52 @@ bool history_baseline_find(struct history_baseline *out,
     return history_summarise(&out->summary, values + out->first, count - out->first);
 }
 
-/* The last ">" divides: names of kernels have them too. */
+/* The end of a number in decimal digits, NULL without one: strtod alone takes words and hexadecimal
+ * digits, too. */
+static const char *read_number(const char *text, double *value)
+{
+    char *end = NULL;
+    size_t digits = strspn(text, "0123456789.eE+-");
+    *value = strtod(text, &end);
+    return digits > 0 && end == text + digits && isfinite(*value) ? end : NULL;
+}
+
+static const char *skip_blanks(const char *text)
+{
+    return text + strspn(text, " ");
+}
+
+/* `text` is what follows the limit: nothing, or " and p<P". */
+static bool read_chance(const char *text, double *p_below)
+{
+    const char *word = skip_blanks(text);
+    *p_below = (double)NAN;
+    if (*word == '\0') {
+        return word == text;
+    }
+    if (word == text || strncmp(word, "and ", 4) != 0) {
+        return false;
+    }
+    word = skip_blanks(word + 4);
+    const char *sign = *word == 'p' ? skip_blanks(word + 1) : word;
+    if (*word != 'p' || *sign != '<') {
+        return false;
+    }
+    const char *end = read_number(skip_blanks(sign + 1), p_below);
+    return end != NULL && *end == '\0' && *p_below > 0 && *p_below <= 1;
+}
+
 bool gate_condition_parse(struct gate_condition *out, const char *text)
 {
     const char *sign = strrchr(text, '>');
-    char *end = NULL;
     if (sign == NULL || sign == text) {
         return false;
     }
     *out = (struct gate_condition){
         .name = text, .name_len = (size_t)(sign - text), .limit_text = sign + 1};
-    /* strtod takes words and hexadecimal digits, too. */
-    size_t digits = strspn(sign + 1, "0123456789.eE+-");
-    out->limit = strtod(sign + 1, &end);
-    out->is_relative = *end == '%';
-    return digits > 0 && end == sign + 1 + digits && end[out->is_relative] == '\0' &&
-           isfinite(out->limit);
+    const char *end = read_number(sign + 1, &out->limit);
+    out->is_relative = end != NULL && *end == '%';
+    return end != NULL && read_chance(end + out->is_relative, &out->p_below);
 }
 
 const char *gate_verdict_text(enum gate_verdict verdict)
@@ -69,6 +99,11 @@ static bool is_beyond(double worse_by, double mean, const struct gate_condition 
     return mean == 0 ? worse_by > 0 : worse_by / fabs(mean) > condition->limit / 100;
 }
 
+static bool is_improbable(double p, const struct gate_condition *condition, double p_max)
+{
+    return isnan(condition->p_below) ? p <= p_max : p < condition->p_below;
+}
+
 struct gate_row gate_judge(double candidate,
                            const struct history_summary *baseline,
                            int direction,
@@ -84,7 +119,8 @@ struct gate_row gate_judge(double candidate,
     row.change = mean == 0 ? (double)NAN : candidate / mean - 1;
     row.p = p_of(row.worse_by, baseline);
     if ((int64_t)baseline->count >= rules->min_points) {
-        bool fails = is_beyond(row.worse_by, mean, condition) && row.p <= rules->p;
+        bool fails =
+            is_beyond(row.worse_by, mean, condition) && is_improbable(row.p, condition, rules->p);
         row.verdict = fails ? GATE_FAIL : GATE_PASS;
     }
     return row;

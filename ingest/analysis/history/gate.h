@@ -24,13 +24,16 @@ bool history_baseline_find(struct history_baseline *out,
                            size_t count,
                            const struct history_rules *rules) KS_MUST_USE;
 
-/* "NAME>N" or "NAME>N%". */
+/* "NAME>N" or "NAME>N%", maybe followed by " and p<P" with P above 0 and at most 1. The last ">"
+ * divides, because names of kernels have them, too. */
+#define GATE_CONDITION_FORM "NAME>N, NAME>N% or NAME>N% and p<P"
 struct gate_condition {
     const char *name; /* not terminated */
     size_t name_len;
     const char *limit_text; /* what stands behind the last ">" */
     double limit;
     bool is_relative;
+    double p_below; /* NaN: the text does not say */
 };
 bool gate_condition_parse(struct gate_condition *out, const char *text) KS_MUST_USE;
 
@@ -38,7 +41,7 @@ enum gate_verdict { GATE_PASS, GATE_FAIL, GATE_NO_BASELINE };
 const char *gate_verdict_text(enum gate_verdict verdict);
 
 struct gate_rules {
-    double p;
+    double p; /* of conditions that do not say their own */
     int64_t min_points;
 };
 

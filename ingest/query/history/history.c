@@ -161,7 +161,8 @@ static bool judge(struct gate_answer_row *row,
     struct history_series series;
     if (!gate_condition_parse(&condition, text)) {
         return err_set(err, ERR_BAD_REQUEST,
-                       "fail_if: \"%.100s\" is no condition; write NAME>N or NAME>N%%", text);
+                       "fail_if: \"%.100s\" is no condition; write %s, P above 0 and at most 1",
+                       text, GATE_CONDITION_FORM);
     }
     row->metric = arena_strndup(arena, condition.name, condition.name_len);
     row->limit = condition.limit_text;

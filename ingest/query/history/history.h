@@ -61,7 +61,7 @@ struct gate_request {
     int64_t span;                      /* 0: the run's first */
     int64_t trace_id;                  /* 0: the span counts */
     struct store_series_filter filter; /* of the baseline */
-    const char *const *conditions;     /* "NAME>N%" */
+    const char *const *conditions;     /* see gate_condition */
     size_t condition_count;
     struct history_rules history;
     struct gate_rules rules;
@@ -70,7 +70,7 @@ struct gate_request {
 struct gate_answer_row {
     const char *metric;
     const char *unit;
-    const char *limit; /* "5%" */
+    const char *limit; /* "5%", "5% and p<0.05" */
     double candidate;  /* NaN: it has no value */
     struct history_query_baseline baseline;
     struct gate_row row;

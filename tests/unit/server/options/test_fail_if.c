@@ -51,6 +51,7 @@ static void build(struct pair *pair)
         pair->comparison.kernel_us[side] = 20.0 - 5 * side;
         pair->comparison.operator_us[side] = (double)NAN;
     }
+    pair->comparison.cycle_p = 0.04;
     pair->row = (struct comparison_row){.score = 12.5};
     pair->comparison.rows = &pair->row;
     pair->comparison.row_count = 1;
@@ -59,12 +60,25 @@ static void build(struct pair *pair)
 static void gates_have_one_form(void **state)
 {
     (void)state;
-    static const char *const good[] = {"step_time>5%",       "step_time>0",   "suspicion>10.5",
-                                       "kernel_time>1e3",    "kernel:a>b>1%", "operator_time>2%",
-                                       "kernel:void f<1>>3%"};
-    static const char *const bad[] = {
-        "",          "step_time",     "step_time>",   "step_time>x",  "step_time<5",   "other>5",
-        "kernel:>5", "step_time>5%%", "step_time>-1", "suspicion>5%", "step_time>nan", "kernel>5"};
+    static const char *const good[] = {
+        "step_time>5%",  "step_time>0",      "suspicion>10.5",      "kernel_time>1e3",
+        "kernel:a>b>1%", "operator_time>2%", "kernel:void f<1>>3%", "step_time>5% and p<0.05"};
+    static const char *const bad[] = {"",
+                                      "step_time",
+                                      "step_time>",
+                                      "step_time>x",
+                                      "step_time<5",
+                                      "other>5",
+                                      "kernel:>5",
+                                      "step_time>5%%",
+                                      "step_time>-1",
+                                      "suspicion>5%",
+                                      "step_time>nan",
+                                      "kernel>5",
+                                      "step_time>0x5",
+                                      "step_time>5% and p<2",
+                                      "kernel_time>5% and p<0.05",
+                                      "suspicion>5 and p<0.05"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_true(fail_if_is_valid(good[i]));
     }
@@ -84,6 +98,9 @@ static void gates_fire_on_growth_alone(void **state)
         {"step_time>10%", false},
         {"step_time>9", true},
         {"step_time>10", false},
+        {"step_time>5% and p<0.05", true}, /* p is 0.04 */
+        {"step_time>5% and p<0.04", false},
+        {"step_time>10% and p<0.05", false},
         {"suspicion>12", true},
         {"suspicion>12.5", false},
         {"kernel_time>0", false}, /* it shrank */
@@ -133,6 +150,10 @@ static void what_is_not_there_is_an_error(void **state)
     assert_non_null(strstr(err.msg, "other"));
     assert_false(fail_if_check("operator_time>1", &pair.comparison, pair.sides, &fires, why, &err));
     assert_int_equal(err.code, ERR_BAD_REQUEST);
+    pair.comparison.cycle_p = (double)NAN;
+    assert_false(
+        fail_if_check("step_time>5% and p<0.05", &pair.comparison, pair.sides, &fires, why, &err));
+    assert_non_null(strstr(err.msg, "too few cycles"));
 }
 
 int main(void)

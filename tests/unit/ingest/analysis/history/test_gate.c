@@ -28,6 +28,15 @@ static void conditions_are_read_from_the_last_sign(void **state)
     assert_close(condition.limit, 15);
     assert_string_equal(condition.limit_text, "1.5e1%");
     assert_false(parse("busy>-0.5").is_relative);
+    assert_true(isnan(condition.p_below));
+    condition = parse("step_time>5% and p<0.05");
+    assert_int_equal(condition.name_len, strlen("step_time"));
+    assert_close(condition.limit, 5);
+    assert_close(condition.p_below, 0.05);
+    assert_string_equal(condition.limit_text, "5% and p<0.05");
+    assert_close(parse("busy>0.1  and  p < 1e-3").p_below, 1e-3);
+    /* A name may look like a condition: the last sign counts. */
+    assert_int_equal(parse("kernel:a>5% and p<0.1>7%").name_len, strlen("kernel:a>5% and p<0.1"));
     static const char *const wrong[] = {"",
                                         "step_time",
                                         ">5",
@@ -37,7 +46,21 @@ static void conditions_are_read_from_the_last_sign(void **state)
                                         "step_time>0x5",
                                         "step_time>5%%",
                                         "step_time> 5",
-                                        "step_time>1e999"};
+                                        "step_time>1e999",
+                                        "step_time>5% ",
+                                        "step_time>5%and p<0.05",
+                                        "step_time>5% p<0.05",
+                                        "step_time>5% and",
+                                        "step_time>5% and p",
+                                        "step_time>5% and p<",
+                                        "step_time>5% and q<0.05",
+                                        "step_time>5% or p<0.05",
+                                        "step_time>5% and p<=0.05",
+                                        "step_time>5% and p<0",
+                                        "step_time>5% and p<1.01",
+                                        "step_time>5% and p<nan",
+                                        "step_time>5% and p<0.05%",
+                                        "step_time>5% and p<0.05 and p<0.1"};
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct gate_condition ignored;
         assert_false(gate_condition_parse(&ignored, wrong[i]));
@@ -69,6 +92,13 @@ static void a_worse_candidate_fails(void **state)
     const struct gate_rules strict = {.p = 0.03, .min_points = 3};
     condition = parse("step_time>7");
     assert_int_equal(gate_judge(20, &baseline, -1, &condition, &strict).verdict, GATE_PASS);
+    /* The condition's own bound replaces that of the rules: p is 0.0371 here. */
+    condition = parse("step_time>7 and p<0.038");
+    assert_int_equal(gate_judge(20, &baseline, -1, &condition, &strict).verdict, GATE_FAIL);
+    condition = parse("step_time>7 and p<0.037");
+    assert_int_equal(gate_judge(20, &baseline, -1, &condition, &RULES).verdict, GATE_PASS);
+    condition = parse("step_time>8 and p<0.038");
+    assert_int_equal(gate_judge(20, &baseline, -1, &condition, &RULES).verdict, GATE_PASS);
 }
 
 static void what_is_missing_gives_no_verdict(void **state)
