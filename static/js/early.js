@@ -6,6 +6,7 @@
 {
     /** What each view asks for first, letter for letter; where the address chooses rows, the rest is not known here. @type {Record<string, (id: string, plain: boolean) => string[]>} */
     const ANSWERS = {
+        run: (id) => [`runs/${id}`],
         runs: (_, plain) => (plain ? ['runs?sort=uploaded_at&order=desc&limit=100&offset=0'] : []),
         overview: (id) => [`traces/${id}`, `traces/${id}/overview`],
         idle: (id, plain) => [`traces/${id}`, ...(plain ? [`traces/${id}/idle?top=200`] : []), `traces/${id}/overview`],
@@ -24,12 +25,13 @@
     const hint = (properties) => document.head.append(Object.assign(document.createElement('link'), properties));
 
     const [path, query] = location.hash.slice(2).split('?');
-    const [kind = '', id = '', name = 'overview'] = path.split('/');
-    const view = kind === '' ? 'runs' : kind === 'traces' ? name : '';
+    const [kind = '', id = '', name] = path.split('/');
+    const view = { '': 'runs', runs: name ?? 'run', traces: name ?? 'overview' }[kind] ?? '';
     /** @type {{base: string, views: Record<string, string[]>}} absent where the page is served from its sources */
     const { base, views } = JSON.parse(document.getElementById('parts')?.textContent ?? '{"base": "./", "views": {}}');
 
-    for (const answer of ['runs?limit=1000&sort=name&order=asc', ...(ANSWERS[view]?.(id, !query) ?? [])]) {
+    const first = ANSWERS[kind === 'runs' ? 'run' : view]?.(id, !query) ?? [];
+    for (const answer of ['runs?limit=1000&sort=name&order=asc', ...first]) {
         hint({ rel: 'preload', as: 'fetch', crossOrigin: 'anonymous', href: `./api/v1/${answer}` });
     }
     for (const module of views[view] ?? []) hint({ rel: 'modulepreload', href: base + module });

@@ -49,9 +49,11 @@ async function loads(hash) {
 }
 
 const views = ['overview', 'timeline', 'operators', 'kernels', 'memory', 'modules', 'calls'];
-for (const view of ['catalogue', ...views]) {
+/** @type {Record<string, string>} */
+const PLACES = { catalogue: '', run: '#/runs/gpu' };
+for (const view of [...Object.keys(PLACES), ...views]) {
     test(`the first view of ${view}: few bytes, few turns, nothing asked for twice`, async () => {
-        const { first, second } = await loads(view === 'catalogue' ? '' : `#/traces/${trace.id}/${view}`);
+        const { first, second } = await loads(PLACES[view] ?? `#/traces/${trace.id}/${view}`);
         assert.ok(first.bytes < FIRST_VIEW_BYTES, `${first.bytes} bytes: ${first.urls.join(' ')}`);
         // A worker and what an answer leads to come later.
         if (['catalogue', 'operators', 'kernels'].includes(view)) assert.ok(first.depth <= TURNS, `${first.depth} turns: ${first.urls.join(' ')}`);

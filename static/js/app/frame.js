@@ -1,6 +1,7 @@
 /** What stays while views change: the rail (pickers, views) and the bar (path, link, upload, theme). */
 
 import { h, fill, icon, byId, copy, announce } from '../lib/dom.js';
+import { forgetAnswers } from '../lib/once.js';
 import { picker } from '../lib/picker.js';
 import { current as here, go, runHref, runViewHref, traceHref } from './router.js';
 import * as api from '../lib/api.js';
@@ -61,6 +62,7 @@ function setDrawer(open) {
 
 /** Runs and traces may have changed (upload, deletion): the next `show` asks again. */
 export function forget() {
+    forgetAnswers();
     runs = [];
     run = null;
 }

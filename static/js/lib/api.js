@@ -85,7 +85,7 @@ const runPath = (name) => `runs/${encodeURIComponent(name)}`;
 export const runs = (query, signal) => call('runs', { query, signal });
 
 /** @param {string} name @param {AbortSignal} [signal] @returns {Promise<Run & {trace_list: Trace[]}>} */
-export const run = (name, signal) => call(runPath(name), { signal });
+export const run = (name, signal) => once(runPath(name), signal, () => call(runPath(name), { signal }));
 
 /** @param {string} name @param {{tags?: string[], note?: string, pinned?: boolean}} body @returns {Promise<Run>} */
 export const patchRun = (name, body) => call(runPath(name), { method: 'PATCH', body });

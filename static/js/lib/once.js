@@ -1,7 +1,12 @@
 /** What the parts of a place ask for alike during one visit is asked for once. */
 
 /** @type {WeakMap<AbortSignal, Map<string, Promise<any>>>} by what ends the visit */
-const visits = new WeakMap();
+let visits = new WeakMap();
+
+/** Data of the server may have changed: the next to ask gets an answer of its own. */
+export function forgetAnswers() {
+    visits = new WeakMap();
+}
 
 /**
  * @template T

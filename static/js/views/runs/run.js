@@ -22,7 +22,7 @@ export async function mount(root, route, signal) {
     const run = await api.run(route.id, signal);
     const facts = h('div', { class: 'run-facts' });
     showFacts(facts, run);
-    const list = h('div', null, traceTable(run.trace_list, route.params));
+    const list = h('div');
     const ranks = run.trace_list.length > 1 && run.views.includes('distributed') ? rankVerdict(run.name, null, signal) : null;
     const only = run.trace_list.length === 1 ? run.trace_list[0] : null;
     fill(root,
@@ -36,12 +36,18 @@ export async function mount(root, route, signal) {
         ranks?.root,
         facts,
         list);
-    await ranks?.ready;
+    // The verdict is on the screen before the list is built: a hundred rows take longer than it.
+    if (ranks) await ranks.ready.then(painted);
+    /** @param {Route} of */
+    const update = ({ params }) => fill(list, traceTable(run.trace_list, params));
+    update(route);
     return {
-        update: (/** @type {Route} */ next) => fill(list, traceTable(run.trace_list, next.params)),
+        update,
         destroy: () => ranks?.destroy(),
     };
 }
+
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
 /** @param {HTMLElement} box @param {Run} run */
 function showFacts(box, run) {
