@@ -45,7 +45,7 @@ static const struct route routes[] = {
      "Computation and communication of the workers", READS, KEPT, TARGET_RUN, "span"},
     {"GET", V1 "/runs/{run}/collectives", ranks_collectives_get,
      "Collectives matched over the ranks", READS, KEPT, TARGET_RUN,
-     "span clock kind group sequence detail " TABLE},
+     "span clock kind group sequence detail parts " TABLE},
     {"GET", V1 "/runs/{run}/clock", ranks_clock_get, "How far the ranks' clocks stand apart", READS,
      KEPT, TARGET_RUN, "span " TABLE},
     {"GET", V1 "/runs/{run}/stragglers", ranks_stragglers_get, "Which rank the others wait for",

@@ -8,11 +8,14 @@
 
 #define LIMIT_DEFAULT 100
 
+/* What stands beside the rows. */
+enum { BESIDE_SUMMARY = 1, BESIDE_EXPERTS = 2, BESIDE_OVERLAP = 4, BESIDE_ALL = 7 };
+
 struct answer {
     struct table_view view;
     struct ranks_verdict *verdict;
     struct ranks_collectives *collectives;
-    bool has_parts;
+    unsigned beside; /* BESIDE_… */
 };
 
 /* ---- collectives ---- */
@@ -70,9 +73,15 @@ static void write_members(struct json_write *w, const void *answer_void)
     const struct answer *answer = answer_void;
     const struct ranks_collectives *from = answer->collectives;
     table_view_members(w, &answer->view, NULL);
-    field_rows(w, "summary", &table_collective_sum, from->sums, from->sum_count);
-    write_experts(w, from);
-    write_overlap(w, from);
+    if ((answer->beside & BESIDE_SUMMARY) != 0) {
+        field_rows(w, "summary", &table_collective_sum, from->sums, from->sum_count);
+    }
+    if ((answer->beside & BESIDE_EXPERTS) != 0) {
+        write_experts(w, from);
+    }
+    if ((answer->beside & BESIDE_OVERLAP) != 0) {
+        write_overlap(w, from);
+    }
     ranks_warnings(w, answer->verdict);
 }
 
@@ -99,6 +108,33 @@ static void write_parts(struct field_out *out, const void *answer_void, const vo
         jw_object_end(w);
     }
     jw_array_end(w);
+}
+
+/* ?parts=: words, comma-separated; "none"; without it all. */
+static bool read_beside(const struct api_call *call, unsigned *beside, struct err *err)
+{
+    static const char *const words[] = {"summary", "experts", "overlap"};
+    const char *list = query_string_word(&call->query, "parts");
+    *beside = list == NULL ? BESIDE_ALL : 0;
+    if (list == NULL || strcmp(list, "none") == 0) {
+        return true;
+    }
+    for (const char *at = list; at != NULL;) {
+        size_t len = strcspn(at, ",");
+        size_t k = 0;
+        while (k < 3 && (strlen(words[k]) != len || strncmp(words[k], at, len) != 0)) {
+            k++;
+        }
+        if (k == 3) {
+            return err_set(err, ERR_BAD_REQUEST,
+                           "The parameter parts is \"%.60s\": it must be none, or some of "
+                           "summary, experts and overlap, comma-separated",
+                           list);
+        }
+        *beside |= 1U << k;
+        at = at[len] == ',' ? at + len + 1 : NULL;
+    }
+    return true;
 }
 
 /* ?kind=, ?group= and ?sequence= choose rows. */
@@ -135,6 +171,7 @@ bool ranks_collectives_get(struct api_call *call, struct err *err)
     int64_t sequence = INT64_MIN;
     if (!table_view_read(&answer.view, call, "start_ns", LIMIT_DEFAULT, err) ||
         !table_params_choice(call, "clock", clocks, &clock, err) ||
+        !read_beside(call, &answer.beside, err) ||
         !query_string_int(&call->query, "sequence", -INT64_MAX, INT64_MAX, &sequence, err)) {
         return false;
     }

@@ -68,9 +68,13 @@ class Ranks(unittest.TestCase):
                              [(r, ids[r], 2, max(arrivals) - arrivals[r]) for r in range(4)])
             self.assertEqual(server.get('/api/v1/runs/job/collectives', kind='broadcast').json()['total'], 0)
             self.assertEqual([row['step'] for row in server.get('/api/v1/runs/job/collectives', sequence=2).json()['rows']], [12])
+            beside = {'summary', 'experts', 'overlap'}
+            for parts, want in (('none', set()), ('experts', {'experts'}), ('overlap,summary', {'overlap', 'summary'})):
+                part = server.get('/api/v1/runs/job/collectives', parts=parts).json()
+                self.assertEqual((beside & part.keys(), part['rows']), (want, answer['rows']))
             csv = server.get('/api/v1/runs/job/collectives', format='csv').body.decode().splitlines()
             self.assertEqual((len(csv), csv[0].split(',')[:3]), (STEPS + 1, ['group', 'group_ranks', 'sequence']))
-            for query in ({'clock': 'x'}, {'sort': 'x'}, {'span': 0}, {'foo': 1}):
+            for query in ({'clock': 'x'}, {'sort': 'x'}, {'span': 0}, {'foo': 1}, {'parts': 'rows'}, {'parts': 'summary,'}, {'parts': 'none,experts'}):
                 self.assertEqual(server.get('/api/v1/runs/job/collectives', **query).status, 400, query)
 
     def test_timeline(self):

@@ -97,6 +97,11 @@ test('collectives: figures equal the API, a row lists its ranks, a sum leads to 
     await page.locator('#instances .row-toggle').first().click();
     await eventually(async () => assert.match(await text('#instances .detail .plain-table'), /Rank 1[\s\S]*0 ns[\s\S]*Rank/));
     sameTime((await page.locator('#instances .detail .plain-table tbody tr').nth(3).locator('td').nth(3).innerText()), rows[0].skew_ns, 'the first rank waits the skew');
+    const marked = `sel=${rows[0].start_ns}-${rows[0].start_ns + rows[0].skew_ns + rows[0].transfer_ns}`;
+    await page.click('#instances .detail a:has-text("timeline of all ranks")');
+    await addressed(page, marked);
+    await eventually(async () => assert.match(await text('.tl-detail:visible .plain-table'), /Rank 3/));
+    await open(`${RUN}/collectives`);
     await page.locator('.section:has(h2:text("By kind")) .row-toggle').click();
     await page.click('button:text("Show each")');
     await addressed(page, 'c-kind=all_reduce');

@@ -1,11 +1,12 @@
 /** Tables: sums, single collectives, ranks. */
 
 import { h, fill } from '../../lib/dom.js';
-import { setParams, traceHref } from '../../app/router.js';
+import { runViewHref, setParams, traceHref } from '../../app/router.js';
 import { localTable } from '../../table/localtable.js';
 import { rowTable } from '../../table/rowtable.js';
 import { figures, plainTable } from '../../table/detail_parts.js';
 import { showFailure, skeleton } from '../../lib/states.js';
+import { rangeParam } from '../timeline/address.js';
 import { kindWord } from './words.js';
 import * as api from './api.js';
 import * as fmt from '../../lib/fmt.js';
@@ -41,7 +42,7 @@ const INSTANCES = [
 export function instanceTable(run, chosen) {
     return rowTable({
         of: `runs/${encodeURIComponent(run)}`, view: 'collectives', prefix: 'c-', caption: 'Collectives', noun: () => ['collective', 'collectives'], search: 'Search collectives',
-        columnsFor: () => INSTANCES, defaultSort: () => ['start_ns', 'asc'], also: () => ({ ...chosen }), filters: [{ param: 'kind', label: 'Kind' }, { param: 'group', label: 'Group' }],
+        columnsFor: () => INSTANCES, defaultSort: () => ['start_ns', 'asc'], also: () => ({ ...chosen, parts: 'none' }), filters: [{ param: 'kind', label: 'Kind' }, { param: 'group', label: 'Group' }],
         detail: (row) => instanceDetail(run, chosen, row), emptyText: (q) => (q ? `No collective matches \u201c${q}\u201d.` : 'No collectives.'),
     });
 }
@@ -51,7 +52,7 @@ function instanceDetail(run, chosen, row) {
     const box = h('div', null, skeleton('rows'));
     const load = async () => {
         try {
-            const { rows } = await api.collectives(run, { ...chosen, detail: 1, kind: row.kind, group: row.group, sequence: row.sequence, limit: 0 });
+            const { rows } = await api.collectives(run, { ...chosen, parts: 'none', detail: 1, kind: row.kind, group: row.group, sequence: row.sequence, limit: 0 });
             const own = rows.find(({ start_ns: start, group_ranks: ranks, name }) => start === row.start_ns && ranks === row.group_ranks && name === row.name);
             fill(box, partTable(own?.ranks ?? []));
         } catch (error) {
@@ -59,8 +60,14 @@ function instanceDetail(run, chosen, row) {
         }
     };
     load();
-    return h('div', null, figures([['Kind', kindWord(row.kind)], ['Ranks of the group', row.group_ranks ?? 'not told'], ['Matched by', row.matched_by], ['Sends', fmt.bytes(row.in_bytes)], ['Receives', fmt.bytes(row.out_bytes)]]),
+    return h('div', null, chosen.clock === 'raw' ? null : h('p', null, h('a', { href: onTimeline(run, chosen.span, row) }, 'Show on the timeline of all ranks')), figures([['Kind', kindWord(row.kind)], ['Ranks of the group', row.group_ranks ?? 'not told'], ['Matched by', row.matched_by], ['Sends', fmt.bytes(row.in_bytes)], ['Receives', fmt.bytes(row.out_bytes)]]),
         row.mismatch ? h('p', { class: 'quiet' }, 'Its ranks name it differently: it counts in no sum and for no clock.') : null, box);
+}
+
+/** The collective marked, from the first rank that arrives to its end, with room around it. @param {string} run @param {string | null} span @param {Row} row its times are of the aligned clock */
+function onTimeline(run, span, row) {
+    const [start, length] = [row.start_ns, row.skew_ns + row.transfer_ns];
+    return runViewHref(run, 'ranks', { span, start: start - length - 1, end: start + 2 * length + 1, sel: rangeParam([start, start + length]) });
 }
 
 /** @param {api.Part[]} parts */

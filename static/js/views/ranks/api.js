@@ -16,4 +16,4 @@ export const ranks = (run, span, signal) => ask(run, 'timeline', { span }, signa
 export const levels = (run, query, signal) => ask(run, 'timeline/window', query, signal);
 
 /** Collectives whose name, kind or group has the text, in order of time. @param {string} run @param {{span: string | null, q: string, limit: number}} query @param {AbortSignal} signal @returns {Promise<{rows: RankCollectiveRow[], total: number}>} */
-export const search = (run, query, signal) => ask(run, 'collectives', { ...query, sort: 'start_ns', order: 'asc' }, signal);
+export const search = (run, query, signal) => ask(run, 'collectives', { ...query, parts: 'none', sort: 'start_ns', order: 'asc' }, signal);
