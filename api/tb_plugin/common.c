@@ -4,6 +4,7 @@
 #include "api/table/table_params.h"
 #include "api/tb_plugin/derived.h"
 #include "ingest/base/text/num.h"
+#include "ingest/tb_plugin/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +12,7 @@
 #include <string.h>
 
 #define EXACT_TICKS ((int64_t)1 << 53)
-#define EXACT_TICKS_US \
-    8589934592.0 /* 2^33: from here on ticks of 2^-20 us are exact (tb_clock.h) */
+#define EXACT_TICKS_US 8589934592.0 /* 2^33: from here on ticks of 2^-20 us are exact (clock.h) */
 
 static bool
 find_run(struct api_call *call, const char *name, struct plugin_run *run, struct err *err)
@@ -202,7 +202,8 @@ bool plugin_begin(struct api_call *call,
 
 struct plugin_unit plugin_ticks(const struct trace_results *results)
 {
-    return (struct plugin_unit){.decimal = results->decimal_times, .per_us = results->ticks_per_us};
+    return (struct plugin_unit){.decimal = results->decimal_times,
+                                .per_us = tb_clock_per_us(results)};
 }
 
 struct plugin_unit plugin_ns(const struct trace_results *results)

@@ -85,7 +85,7 @@ static bool read_window(struct api_call *call,
         !read_bound(call, "end_ts", &bounds_us[1], &given[1], err)) {
         return false;
     }
-    double per_us = (double)results->ticks_per_us;
+    double per_us = (double)plugin_ticks(results).per_us;
     window->start = given[0] ? clamp_ticks(ceil((bounds_us[0] - start_us) * per_us)) : INT64_MIN;
     window->end = given[1] ? clamp_ticks(floor((bounds_us[1] - start_us) * per_us)) : INT64_MAX;
     return true;

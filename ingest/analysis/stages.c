@@ -1,6 +1,6 @@
 #include "ingest/analysis/stages.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/devices/gpus.h"
 #include "ingest/analysis/memory/log.h"
 #include "ingest/analysis/overview/health.h"
@@ -68,8 +68,8 @@ bool analysis_write_steps(struct analysis *run, struct step_row **out)
         rows[i].launches = step->launches;
         rows[i].device_activities = step->device_activities;
         if (!steps->undefined) {
-            rows[i].start_ns = tb_clock_position(&run->sel, step->start);
-            rows[i].end_ns = tb_clock_position(&run->sel, step->end);
+            rows[i].start_ns = times_position(&run->sel, step->start);
+            rows[i].end_ns = times_position(&run->sel, step->end);
         }
         if (rows[i].name == NULL) {
             return false;

@@ -60,16 +60,23 @@ static inline int64_t i64_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Microseconds as doubles: the unit of weighted means. */
-/* To whole picoseconds, which undoes what 1000 / 1000 rounds. NaN stays. */
+/* Microseconds as doubles. To whole picoseconds, which undoes what 1000 / 1000 rounds. NaN stays.
+ */
 static inline double us_to_ns(double us)
 {
     return round(us * 1e6) / 1e3;
 }
 
+/* The closest double, which a time since the epoch keeps to 0.25 us. */
 static inline double ns_to_us(int64_t ns)
 {
-    return (double)ns / 1000.0;
+    const int64_t exact_ns = INT64_C(1) << 53;
+    if (ns < exact_ns && ns > -exact_ns) {
+        return (double)ns / 1000.0;
+    }
+    int64_t whole_us = ns / 1000;
+    int64_t rest_ns = ns % 1000;
+    return (double)whole_us + (double)rest_ns / 1000.0;
 }
 
 #endif

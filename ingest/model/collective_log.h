@@ -8,7 +8,7 @@
 #define COLLECTIVE_NO_STEP INT64_C(-1)
 
 struct collective_range {
-    int64_t start, end; /* ticks of the results, relative to the trace's start */
+    int64_t start, end; /* relative to the trace's start */
 };
 
 /* In order of (start, -end). */

@@ -33,7 +33,7 @@ struct memory_log {
     const char **devices; /* "CPU", "GPU0", "MLU1", by first appearance; "" for types that no view
                              shows, whose records still take part in the pairing */
     struct column_source source; /* supplies enum memory_column until all are arrays */
-    int64_t *ts;                 /* ticks of the results, relative to the trace's start */
+    int64_t *ts;                 /* relative to the trace's start */
     int64_t *addr;
     int64_t *size_bytes; /* positive allocates, negative releases */
     int64_t *allocated_bytes;

@@ -82,7 +82,7 @@ struct warnings {
     struct warning_count by_code[WARNING_CODE_COUNT];
 };
 
-/* Counts one (or `tb_clock`) occurrences; keeps the smallest offset. */
+/* Counts one (or `times`) occurrences; keeps the smallest offset. */
 void warning_add(struct warnings *warnings, enum warning_code code, uint64_t offset);
 void warning_add_times(struct warnings *warnings,
                        enum warning_code code,

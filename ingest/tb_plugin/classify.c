@@ -2,11 +2,9 @@
 
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
+#include "ingest/tb_plugin/clock.h"
 
 #include <string.h>
-
-/* Ticks of rounded times, and sums of them, must fit 64 bits. */
-#define ROUNDED_SPAN_NS INT64_C(100000000000000)
 
 /* Before names are asked. */
 static enum index_class class_of(const struct event_classes *sel,
@@ -34,13 +32,13 @@ static enum index_class lightning_class(const struct event_classes *sel, uint32_
 
 bool tb_classify_events(struct event_classes *sel,
                         const struct trace *trace,
-                        bool rounded,
+                        const struct event_clock *clock,
                         struct warnings *warnings)
 {
     const struct trace_events *events = &trace->events;
     uint8_t *by_class = scratch_alloc(events->class_count, sizeof *by_class);
     bool ok = classify_begin(sel, trace) && by_class != NULL;
-    sel->rounded = rounded;
+    sel->clock = clock;
     sel->names.only_listed = true;
     for (uint32_t i = 0; ok && i < events->class_count; i++) {
         by_class[i] = (uint8_t)class_of(sel, &events->classes[i]);
@@ -55,8 +53,8 @@ bool tb_classify_events(struct event_classes *sel,
     return ok && classify_finish(sel, NULL, warnings);
 }
 
-bool tb_classify_can_round(const struct event_classes *sel)
+bool tb_classify_needs_clock(const struct event_classes *sel)
 {
-    return sel->trace->decimal_times &&
-           saturating_sub(sel->last_ns, sel->first_ns) < ROUNDED_SPAN_NS;
+    return tb_clock_is_needed(sel->trace->decimal_times,
+                              saturating_sub(sel->last_ns, sel->first_ns));
 }

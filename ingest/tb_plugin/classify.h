@@ -9,13 +9,13 @@
 
 #include <stdbool.h>
 
-/* `rounded`: times are taken as doubles hold them (tb_classify_can_round). False without memory;
- * `sel` must be freed in either case. The trace must outlive it. */
+/* `clock`: tb_clock where tb_classify_needs_clock, otherwise NULL: nanoseconds. False without
+ * memory; `sel` must be freed in either case. The trace must outlive it. */
 bool tb_classify_events(struct event_classes *sel,
                         const struct trace *trace,
-                        bool rounded,
+                        const struct event_clock *clock,
                         struct warnings *warnings) KS_MUST_USE;
-/* Whether doubles differ from the exact times, and their ticks fit 64 bits. */
-bool tb_classify_can_round(const struct event_classes *sel);
+/* See tb_clock_is_needed(). */
+bool tb_classify_needs_clock(const struct event_classes *sel);
 
 #endif

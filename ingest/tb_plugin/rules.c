@@ -1,9 +1,9 @@
 #include "ingest/tb_plugin/rules.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/stages.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/tb_plugin/classify.h"
+#include "ingest/tb_plugin/clock.h"
 #include "ingest/tb_plugin/steps/breakdown.h"
 #include "ingest/tb_plugin/steps/collectives.h"
 #include "ingest/tb_plugin/steps/steps.h"
@@ -27,16 +27,15 @@ struct tb_analysis {
 static bool choose_events(struct analysis *run)
 {
     struct warnings *warnings = &run->results->warnings;
-    if (!tb_classify_events(&run->sel, run->trace, false, warnings)) {
+    if (!tb_classify_events(&run->sel, run->trace, NULL, warnings)) {
         return false;
     }
-    if (!tb_classify_can_round(&run->sel)) {
+    if (!tb_classify_needs_clock(&run->sel)) {
         return true;
     }
     classify_free(&run->sel);
-    run->results->ticks_per_us = (int64_t)TB_CLOCK_TICKS_PER_US;
     *warnings = run->trace->warnings;
-    return tb_classify_events(&run->sel, run->trace, true, warnings);
+    return tb_classify_events(&run->sel, run->trace, &tb_clock, warnings);
 }
 
 /* Kernels of collectives are none for the plugin. */

@@ -1,5 +1,5 @@
 /* An analysis by the rules of the deleted TensorBoard plugin: its attribution, its communication
- * rule, its call tree, and decimal times as its doubles had them (results.ticks_per_us). */
+ * rule, its call tree, and decimal times as its doubles had them (clock.h). */
 #ifndef KS_TB_PLUGIN_RULES_H
 #define KS_TB_PLUGIN_RULES_H
 

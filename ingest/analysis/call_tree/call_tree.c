@@ -15,8 +15,8 @@ bool call_write_bounded_root(struct call_writing *w, const struct op_thread *thr
         return false;
     }
     struct call_other *root = call_write_other(w, row);
-    root->start = tb_clock_position(w->sel, thread->start);
-    root->stop = tb_clock_position(w->sel, thread->end_time);
+    root->start = times_position(w->sel, thread->start);
+    root->stop = times_position(w->sel, thread->end_time);
     root->start_key = thread->start_key;
     root->stop_key = thread->end_key;
     return true;

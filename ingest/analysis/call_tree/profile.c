@@ -1,5 +1,5 @@
 #include "ingest/analysis/call_tree/write.h"
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
@@ -13,7 +13,7 @@ struct profile {
 
 static int by_start_then_longest(uint32_t a, uint32_t b, const void *ctx)
 {
-    return tb_clock_compare(ctx, a, b);
+    return times_compare(ctx, a, b);
 }
 
 static bool collect(struct profile *profile, const struct event_classes *sel)
@@ -44,7 +44,7 @@ static bool collect(struct profile *profile, const struct event_classes *sel)
 static uint32_t
 close_ended(struct call_writing *w, const struct profile *profile, uint32_t depth, int64_t key)
 {
-    while (depth > 0 && key >= tb_clock_end_key(w->sel, profile->open_event[depth - 1])) {
+    while (depth > 0 && key >= times_end_key(w->sel, profile->open_event[depth - 1])) {
         depth--;
         w->rows->end[profile->open_row[depth]] = w->rows->count;
     }
@@ -58,9 +58,9 @@ static bool write_nodes(struct call_writing *w, struct profile *profile)
     uint32_t depth = 0;
     for (uint32_t i = 0; i < profile->count; i++) {
         uint32_t event = profile->events[i];
-        depth = close_ended(w, profile, depth, tb_clock_start_key(sel, event));
+        depth = close_ended(w, profile, depth, times_start_key(sel, event));
         if (depth > 0 &&
-            tb_clock_end_key(sel, event) > tb_clock_end_key(sel, profile->open_event[depth - 1])) {
+            times_end_key(sel, event) > times_end_key(sel, profile->open_event[depth - 1])) {
             continue;
         }
         profile->open_row[depth] = w->rows->count;

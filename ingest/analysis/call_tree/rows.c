@@ -73,12 +73,12 @@ static inline int64_t flags_of(const struct call_rows *rows, uint32_t row)
 
 static inline int64_t start_of(const struct call_rows *rows, uint32_t row)
 {
-    return tb_clock_position(sel_of(rows), tb_clock_start(sel_of(rows), event_of(rows, row)));
+    return times_position(sel_of(rows), times_start(sel_of(rows), event_of(rows, row)));
 }
 
 static inline int64_t stop_of(const struct call_rows *rows, uint32_t row)
 {
-    return tb_clock_position(sel_of(rows), tb_clock_end(sel_of(rows), event_of(rows, row)));
+    return times_position(sel_of(rows), times_end(sel_of(rows), event_of(rows, row)));
 }
 
 static inline int64_t host_self_of(const struct call_rows *rows, uint32_t row)

@@ -4,7 +4,7 @@
 #ifndef KS_ANALYSIS_CALL_TREE_ROWS_H
 #define KS_ANALYSIS_CALL_TREE_ROWS_H
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/relations/op_tree.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
@@ -29,7 +29,7 @@ struct call_other {
     uint8_t flags;
     int64_t start;
     int64_t stop;
-    int64_t start_key; /* times to compare, see tb_clock.h */
+    int64_t start_key; /* times to compare, see times.h */
     int64_t stop_key;
     int64_t host_self;
     int64_t device_total;
@@ -77,14 +77,14 @@ static inline int64_t call_row_start_key(const struct call_rows *rows, uint32_t 
 {
     const struct call_other *other = call_row_other(rows, row);
     return other != NULL ? other->start_key
-                         : tb_clock_start_key(rows->tree->sel, call_row_node(rows, row)->event);
+                         : times_start_key(rows->tree->sel, call_row_node(rows, row)->event);
 }
 
 static inline int64_t call_row_stop_key(const struct call_rows *rows, uint32_t row)
 {
     const struct call_other *other = call_row_other(rows, row);
     return other != NULL ? other->stop_key
-                         : tb_clock_end_key(rows->tree->sel, call_row_node(rows, row)->event);
+                         : times_end_key(rows->tree->sel, call_row_node(rows, row)->event);
 }
 
 static inline bool call_row_is_real(const struct call_rows *rows, uint32_t row)

@@ -199,10 +199,10 @@ bool call_write_event(struct call_writing *w, uint32_t event, uint8_t class)
         .class = class,
         .type = (uint8_t)call_row_type(sel, event),
         .flags = track->tid_is_text ? CALL_TID_IS_TEXT : 0,
-        .start = tb_clock_position(sel, tb_clock_start(sel, event)),
-        .stop = tb_clock_position(sel, tb_clock_end(sel, event)),
-        .start_key = tb_clock_start_key(sel, event),
-        .stop_key = tb_clock_end_key(sel, event),
+        .start = times_position(sel, times_start(sel, event)),
+        .stop = times_position(sel, times_end(sel, event)),
+        .start_key = times_start_key(sel, event),
+        .stop_key = times_end_key(sel, event),
     };
     return add_other(w, &other);
 }

@@ -27,6 +27,16 @@ struct events_in_time {
     uint32_t count;
 };
 
+struct event_classes;
+
+/* Times by another clock than the trace's; starts and ends count from the first event. */
+struct event_clock {
+    int64_t (*start)(const struct event_classes *sel, uint32_t event);
+    int64_t (*end)(const struct event_classes *sel, uint32_t event);
+    int64_t (*start_key)(const struct event_classes *sel, uint32_t event);
+    int64_t (*end_key)(const struct event_classes *sel, uint32_t event);
+};
+
 struct event_classes {
     const struct trace *trace;
     struct names names;
@@ -36,13 +46,13 @@ struct event_classes {
     uint32_t *listed; /* all of them */
     uint32_t class_count[INDEX_CLASS_COUNT];
     const struct kernel_rules *kernel_rules; /* of one's own; NULL: none */
-    const uint32_t *name;      /* name id by event, without the prefixes of Lightning */
-    uint32_t *own_name;        /* what `name` points to when it is not the trace's column */
-    uint32_t seen_names;       /* enum name_flag of all kept events together */
-    bool lightning;            /* `Framework` is pytorch-lightning */
-    bool mlu;                  /* the rules of the fork apply [TB-17.1] */
-    bool is_ours;              /* by an index; otherwise the annex's rules apply */
-    bool rounded;              /* times are rounded to doubles: see tb_clock.h */
+    const uint32_t *name;            /* name id by event, without the prefixes of Lightning */
+    uint32_t *own_name;              /* what `name` points to when it is not the trace's column */
+    uint32_t seen_names;             /* enum name_flag of all kept events together */
+    bool lightning;                  /* `Framework` is pytorch-lightning */
+    bool mlu;                        /* the rules of the fork apply [TB-17.1] */
+    bool is_ours;                    /* by an index; otherwise the annex's rules apply */
+    const struct event_clock *clock; /* of one's own; NULL: nanoseconds (times.h) */
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
 };
 

@@ -1,5 +1,5 @@
 #include "ingest/analysis/classify/collective_kinds.h"
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/collectives/collectives.h"
 #include "ingest/analysis/collectives/log.h"
 #include "ingest/base/memory/scratch.h"
@@ -86,8 +86,7 @@ static bool write_op(struct logging *l, struct collective_op *op, const struct c
 static int by_anchor(uint32_t a, uint32_t b, const void *ctx)
 {
     const struct logging *l = ctx;
-    return tb_clock_compare(l->sel, l->collectives->items[a].anchor,
-                            l->collectives->items[b].anchor);
+    return times_compare(l->sel, l->collectives->items[a].anchor, l->collectives->items[b].anchor);
 }
 
 static bool order_collectives(struct logging *l)

@@ -1,6 +1,6 @@
 #include "ingest/analysis/collectives/log.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 
 #include <stdlib.h>
@@ -121,8 +121,8 @@ static int compare_ranges(const void *left, const void *right)
 
 static struct collective_range range_of(const struct event_classes *sel, uint32_t event)
 {
-    return (struct collective_range){tb_clock_position(sel, tb_clock_start(sel, event)),
-                                     tb_clock_position(sel, tb_clock_end(sel, event))};
+    return (struct collective_range){times_position(sel, times_start(sel, event)),
+                                     times_position(sel, times_end(sel, event))};
 }
 
 void collective_log_add_range(struct collective_log *log,
@@ -158,8 +158,8 @@ void collective_log_find_steps(struct collective_log *log,
     const struct step *step = steps->items;
     const struct step *steps_end = steps->items + (steps->undefined ? 0 : steps->count);
     for (uint32_t i = 0; i < log->op_count; i++) {
-        int64_t start = tb_clock_start(sel, events[i]);
-        int64_t end = tb_clock_end(sel, events[i]);
+        int64_t start = times_start(sel, events[i]);
+        int64_t end = times_end(sel, events[i]);
         while (step < steps_end && start >= step->end && !is_inside(step, start, end)) {
             step++;
         }

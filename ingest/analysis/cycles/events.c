@@ -1,12 +1,14 @@
 #include "ingest/analysis/cycles/events.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/cycles/rows/types.h"
 #include "ingest/analysis/cycles/tracks.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/num.h"
 #include "ingest/index/sort.h"
+
+#include <math.h>
+#include <string.h>
 
 /* Ids that are texts are numbered far below any id that a profiler writes. */
 #define TEXT_IDS_BELOW (-((int64_t)1 << 61))
@@ -252,7 +254,7 @@ bool cycle_clock_is_short(int64_t time_ns)
     if (rest_ns == 0 || (time_ns < COARSE_NS && time_ns > -COARSE_NS)) {
         return true;
     }
-    (void)num_repr(text, tb_clock_double_us(time_ns));
+    (void)num_repr(text, ns_to_us(time_ns));
     return decimals_ns(text) == (rest_ns < 0 ? -rest_ns : rest_ns);
 }
 
@@ -261,7 +263,7 @@ int64_t cycle_clock_meant(int64_t time_ns)
     if (time_ns % NS_PER_US == 0 || (time_ns < COARSE_NS && time_ns > -COARSE_NS)) {
         return time_ns;
     }
-    double us = tb_clock_double_us(time_ns);
+    double us = ns_to_us(time_ns);
     double whole_us = floor(us);
     return (int64_t)whole_us * NS_PER_US + llround((us - whole_us) * NS_PER_US);
 }

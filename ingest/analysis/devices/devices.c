@@ -1,6 +1,6 @@
 #include "ingest/analysis/devices/devices.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 
 #include <inttypes.h>
@@ -20,9 +20,9 @@ struct by_device {
 /* The interval of all steps. */
 struct window {
     const struct event_classes *sel;
-    int64_t start; /* ticks (tb_clock.h) */
+    int64_t start; /* times of times.h */
     int64_t end;
-    double length_us; /* negative when there is no step [TB-1.1] */
+    double length; /* as times_weight(); negative when there is no step [TB-1.1] */
 };
 
 static int64_t valid_device(const struct trace *trace, uint32_t event)
@@ -64,17 +64,17 @@ split_by_device(struct by_device *b, const struct kernels *kernels, struct warni
 static struct window window_of(const struct steps *steps)
 {
     struct window window = {steps->sel, steps->window_start, steps->window_end, 0.0};
-    window.length_us =
-        steps->undefined ? -18446744073709551615.0
-                         : tb_clock_length_us(steps->sel, saturating_sub(window.end, window.start));
+    window.length = steps->undefined
+                        ? -18446744073709551615.0
+                        : times_weight(steps->sel, saturating_sub(window.end, window.start));
     return window;
 }
 
-static double length_within_us(const struct window *window, int64_t start, int64_t end)
+static double weight_within(const struct window *window, int64_t start, int64_t end)
 {
     int64_t from = i64_max(start, window->start);
     int64_t to = i64_min(end, window->end);
-    return to > from ? tb_clock_length_us(window->sel, saturating_sub(to, from)) : 0.0;
+    return to > from ? times_weight(window->sel, saturating_sub(to, from)) : 0.0;
 }
 
 static bool
@@ -84,11 +84,11 @@ add_utilisation(struct device_row *row, const struct by_device *b, const struct 
     bool ok = true;
     for (uint32_t i = b->first[row->id]; ok && i < b->first[row->id + 1]; i++) {
         uint32_t event = b->members[i];
-        ok = ranges_merge(&busy, tb_clock_start(b->sel, event), tb_clock_end(b->sel, event));
+        ok = ranges_merge(&busy, times_start(b->sel, event), times_end(b->sel, event));
     }
-    double busy_us =
-        tb_clock_length_us(window->sel, ranges_length_within(&busy, window->start, window->end));
-    row->utilisation = window->length_us == 0.0 ? 0.0 : busy_us / window->length_us;
+    double busy_length =
+        times_weight(window->sel, ranges_length_within(&busy, window->start, window->end));
+    row->utilisation = window->length == 0.0 ? 0.0 : busy_length / window->length;
     ranges_free(&busy);
     return ok;
 }
@@ -99,7 +99,7 @@ struct sweep {
     double
         blocks; /* of the kernels now running; with the error that adding and subtracting leaves */
     double area;
-    int64_t at; /* ticks */
+    int64_t at;
     bool has_begun;
     bool has_range; /* some running time lies inside the window */
 };
@@ -107,9 +107,9 @@ struct sweep {
 static void sweep_to(struct sweep *s, int64_t time, double blocks, const struct window *window)
 {
     if (s->has_begun && time > s->at && s->blocks > 0) {
-        double inside_us = length_within_us(window, s->at, time);
-        if (inside_us > 0) {
-            s->area += (s->blocks < 1.0 ? s->blocks : 1.0) * inside_us;
+        double inside = weight_within(window, s->at, time);
+        if (inside > 0) {
+            s->area += (s->blocks < 1.0 ? s->blocks : 1.0) * inside;
             s->has_range = true;
         }
     }
@@ -153,20 +153,20 @@ add_sm_efficiency(struct device_row *row, const struct by_device *b, const struc
     struct sweep s = {0};
     uint32_t started = 0;
     for (uint32_t ended = 0; ended < count;) {
-        bool starts_next = started < count && tb_clock_start_key(b->sel, starts[started]) <=
-                                                  tb_clock_end_key(b->sel, ends[ended]);
+        bool starts_next = started < count && times_start_key(b->sel, starts[started]) <=
+                                                  times_end_key(b->sel, ends[ended]);
         uint32_t event = starts_next ? starts[started] : ends[ended];
         double blocks = kernel_blocks_per_sm(b->trace, event);
         if (starts_next) {
-            sweep_to(&s, tb_clock_start(b->sel, event), blocks, window);
+            sweep_to(&s, times_start(b->sel, event), blocks, window);
             started++;
         } else {
-            sweep_to(&s, tb_clock_end(b->sel, event), -blocks, window);
+            sweep_to(&s, times_end(b->sel, event), -blocks, window);
             ended++;
         }
     }
-    if (s.has_range && window->length_us != 0.0) {
-        row->sm_efficiency = s.area / window->length_us;
+    if (s.has_range && window->length != 0.0) {
+        row->sm_efficiency = s.area / window->length;
     }
     scratch_free(starts);
     return true;
@@ -176,19 +176,19 @@ static void
 add_occupancy(struct device_row *row, const struct by_device *b, const struct window *window)
 {
     double weighted = 0.0;
-    double length_us = 0.0;
+    double length = 0.0;
     for (uint32_t i = b->first[row->id]; i < b->first[row->id + 1]; i++) {
         uint32_t event = b->members[i];
         double occupancy_pct = kernel_occupancy_pct(b->trace, event);
         if (occupancy_pct >= 0) {
-            double inside_us = length_within_us(window, tb_clock_start(b->sel, event),
-                                                tb_clock_end(b->sel, event));
-            weighted += occupancy_pct * inside_us;
-            length_us += inside_us;
+            double inside =
+                weight_within(window, times_start(b->sel, event), times_end(b->sel, event));
+            weighted += occupancy_pct * inside;
+            length += inside;
         }
     }
-    if (length_us > 0) {
-        row->occupancy_pct = weighted / length_us;
+    if (length > 0) {
+        row->occupancy_pct = weighted / length;
     }
 }
 

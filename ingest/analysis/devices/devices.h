@@ -13,7 +13,7 @@
 
 /* Kernel time that operators launched: own runtimes of real operators [TB-9f] [TB-10e]. */
 struct launched_time {
-    /* ticks (tb_clock.h) */
+    /* durations of times.h */
     int64_t total;
     int64_t bottom_eligible; /* of eligible operators without eligible ones below */
     bool has_kernels;

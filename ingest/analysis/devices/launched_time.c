@@ -1,4 +1,4 @@
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/devices/devices.h"
 
 void launched_time_add(struct launched_time *launched,
@@ -6,7 +6,7 @@ void launched_time_add(struct launched_time *launched,
                        bool is_bottom_eligible,
                        uint32_t kernel_event)
 {
-    int64_t duration = tb_clock_duration(sel, kernel_event);
+    int64_t duration = times_duration(sel, kernel_event);
     launched->has_kernels = true;
     launched->total = saturating_add(launched->total, duration);
     if (is_bottom_eligible) {

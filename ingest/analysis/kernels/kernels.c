@@ -1,7 +1,7 @@
 #include "ingest/analysis/kernels/kernels.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/classify/tensor_core.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/introsort.h"
 #include "ingest/base/containers/key_map.h"
@@ -38,8 +38,8 @@ void kernels_free(struct kernels *kernels)
 
 static int by_end(uint32_t a, uint32_t b, const void *ctx)
 {
-    int64_t end_a = tb_clock_end_key(ctx, a);
-    int64_t end_b = tb_clock_end_key(ctx, b);
+    int64_t end_a = times_end_key(ctx, a);
+    int64_t end_b = times_end_key(ctx, b);
     return (end_a > end_b) - (end_a < end_b);
 }
 
@@ -48,7 +48,7 @@ bool kernels_sort_by_end(uint32_t *events, uint32_t count, const struct event_cl
     int64_t last_key = INT64_MIN;
     bool in_order = true;
     for (uint32_t i = 0; i < count && in_order; i++) {
-        int64_t key = tb_clock_end_key(sel, events[i]);
+        int64_t key = times_end_key(sel, events[i]);
         in_order = key >= last_key;
         last_key = key;
     }

@@ -1,6 +1,6 @@
 #include "ingest/analysis/launches/launches.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/kernels/kernels.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/key_map.h"
@@ -12,7 +12,7 @@
 
 struct launch_sums {
     int64_t calls;
-    int64_t total, min, max;  /* ticks (tb_clock.h) */
+    int64_t total, min, max;  /* durations of times.h */
     double blocks, occupancy; /* value x microseconds */
     bool op_tensor_eligible;
 };
@@ -33,7 +33,7 @@ struct launches {
     size_t sums_cap;
     uint32_t *group; /* by kernel visit */
     size_t group_cap;
-    int64_t *duration; /* by kernel visit, ticks */
+    int64_t *duration; /* by kernel visit */
     size_t duration_cap;
     size_t count;
 };
@@ -148,7 +148,7 @@ bool launches_add(struct launches *g,
     if (group == KEY_MAP_NONE) {
         return false;
     }
-    int64_t duration = tb_clock_duration(g->sel, event);
+    int64_t duration = times_duration(g->sel, event);
     if (group == known) {
         struct launch_sums *sums = scratch_grow(g->sums, known, &g->sums_cap, sizeof *sums);
         if (sums == NULL) {
@@ -158,13 +158,13 @@ bool launches_add(struct launches *g,
         g->sums[group] = new_sums(duration, operator_flags);
     }
     struct launch_sums *sums = &g->sums[group];
-    double duration_us = tb_clock_length_us(g->sel, duration);
+    double weight = times_weight(g->sel, duration);
     sums->calls++;
     sums->total = saturating_add(sums->total, duration);
     sums->min = i64_min(sums->min, duration);
     sums->max = i64_max(sums->max, duration);
-    sums->blocks += or_zero(kernel_blocks_per_sm(trace, event)) * duration_us;
-    sums->occupancy += or_zero(kernel_occupancy_pct(trace, event)) * duration_us;
+    sums->blocks += or_zero(kernel_blocks_per_sm(trace, event)) * weight;
+    sums->occupancy += or_zero(kernel_occupancy_pct(trace, event)) * weight;
     return keep_visit(g, group, duration);
 }
 
@@ -199,11 +199,10 @@ static bool write_row(struct kernel_launch_row *row,
                       uint32_t group,
                       const struct percentiles *percentiles)
 {
-    const struct event_classes *sel = g->sel;
     const struct key *key = &g->keys.keys[group];
     const struct launch_sums *sums = &g->sums[group];
     uint32_t name_flags = names_kernel_flags(&g->sel->names, key->id[KEY_NAME]);
-    double total_us = tb_clock_length_us(sel, sums->total);
+    double total = times_weight(g->sel, sums->total);
     *row = (struct kernel_launch_row){.name = texts_copy(texts, key->id[KEY_NAME]),
                                       .operator_name = texts_copy(texts, key->id[KEY_OPERATOR]),
                                       .calls = sums->calls,
@@ -215,9 +214,9 @@ static bool write_row(struct kernel_launch_row *row,
                                       .p99_ns = percentiles->p99,
                                       .tensor_used = (name_flags & NAME_TENSOR_KERNEL) != 0,
                                       .op_tensor_eligible = sums->op_tensor_eligible};
-    if (total_us != 0.0) {
-        row->blocks_per_sm = sums->blocks / total_us;
-        row->occupancy_pct = sums->occupancy / total_us;
+    if (sums->total != 0) {
+        row->blocks_per_sm = sums->blocks / total;
+        row->occupancy_pct = sums->occupancy / total;
     }
     bool ok = row->name != NULL && row->operator_name != NULL;
     for (size_t i = 0; i < 4; i++) {

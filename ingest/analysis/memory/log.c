@@ -1,6 +1,6 @@
 #include "ingest/analysis/memory/log.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 
@@ -94,7 +94,7 @@ read_records(const void *context, unsigned column, uint32_t first, uint32_t coun
         READ_COLUMN(flags_of(args));
     default:
         for (uint32_t i = 0; i < count; i++) {
-            out[i] = tb_clock_position(records->sel, tb_clock_start(records->sel, events[i]));
+            out[i] = times_position(records->sel, times_start(records->sel, events[i]));
         }
         break;
     }
@@ -369,7 +369,7 @@ static void place_records(struct placing *p)
         for (uint32_t at = p->first_of[t], next; at != CALL_NONE; at = next) {
             next = p->log->op[at];
             p->log->op[at] = CALL_NONE;
-            if (walk_to(p, root, tb_clock_start_key(p->sel, p->records->events[at]))) {
+            if (walk_to(p, root, times_start_key(p->sel, p->records->events[at]))) {
                 place_record(p, at);
             }
         }

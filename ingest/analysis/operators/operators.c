@@ -1,6 +1,5 @@
 #include "ingest/analysis/operators/operators.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
 #include "ingest/analysis/util/percentiles.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
@@ -12,7 +11,7 @@
 /* Figures of a group of calls. */
 struct sums {
     int64_t calls;
-    /* ticks (tb_clock.h) */
+    /* durations of times.h */
     int64_t host_total, host_self;
     int64_t device_total, device_self;
     int64_t tensor_total, tensor_self;
@@ -38,7 +37,7 @@ struct calls {
     size_t sums_cap;
     uint32_t *group_of_args; /* by entry of trace.op_args: of the call seen last, KEY_MAP_NONE */
     uint32_t *group;         /* fine group by place */
-    int64_t *value;          /* by place, ticks: duration, later device total */
+    int64_t *value;          /* by place: duration, later device total */
     uint32_t
         *next; /* place of the next call, by name id; when all have theirs: of the name's end */
     size_t name_count;

@@ -12,7 +12,7 @@
 
 #define OPERATOR_NO_CALL UINT32_MAX
 
-/* What one call took; ticks (tb_clock.h). */
+/* What one call took: durations of times.h. */
 struct operator_figures {
     int64_t duration;
     int64_t host_self;

@@ -14,7 +14,7 @@
 #define KS_ANALYSIS_RELATIONS_OP_TREE_H
 
 #include "ingest/analysis/classify/events.h"
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/attr.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
@@ -50,7 +50,7 @@ struct op_thread {
     int64_t tid;
     uint32_t first; /* nodes first .. end */
     uint32_t end;
-    int64_t start;     /* of the first child of the root, in ticks (tb_clock.h) */
+    int64_t start;     /* of the first child of the root, see times.h */
     int64_t end_time;  /* of the last one */
     int64_t start_key; /* the same for comparisons */
     int64_t end_key;
@@ -62,10 +62,10 @@ struct op_tree {
     struct op_thread *threads; /* in order of their first node */
     uint32_t thread_count;
     uint32_t *track_thread; /* thread by track, OP_NO_THREAD */
-    int64_t *sums;      /* by rank, one more than there are launching nodes: device time, in ticks,
-                           that the launching nodes before started; what a subtree started is the
-                           difference of two entries */
-    int64_t *host_self; /* by node, ticks; negative where children take longer than their parent */
+    int64_t *sums;          /* by rank, one more than there are launching nodes: device time,
+                               that the launching nodes before started; what a subtree started is the
+                               difference of two entries */
+    int64_t *host_self;     /* by node; negative where children take longer than their parent */
 };
 
 /* The tree by the index, which says what lies in what. Every host event that has a class is a node,
@@ -96,21 +96,20 @@ static inline int64_t op_node_start_ns(const struct op_tree *tree, uint32_t node
     return tree->sel->trace->events.ts_ns[tree->nodes[node].event];
 }
 
-/* Times to compare, see tb_clock.h. */
+/* Times to compare, see times.h. */
 static inline int64_t op_node_start_key(const struct op_tree *tree, uint32_t node)
 {
-    return tb_clock_start_key(tree->sel, tree->nodes[node].event);
+    return times_start_key(tree->sel, tree->nodes[node].event);
 }
 
 static inline int64_t op_node_end_key(const struct op_tree *tree, uint32_t node)
 {
-    return tb_clock_end_key(tree->sel, tree->nodes[node].event);
+    return times_end_key(tree->sel, tree->nodes[node].event);
 }
 
-/* Ticks. */
 static inline int64_t op_node_duration(const struct op_tree *tree, uint32_t node)
 {
-    return tb_clock_duration(tree->sel, tree->nodes[node].event);
+    return times_duration(tree->sel, tree->nodes[node].event);
 }
 
 static inline int64_t op_node_sum_before(const struct op_tree *tree, uint32_t node)

@@ -1,6 +1,6 @@
 #include "ingest/analysis/steps/breakdown.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/base/saturating.h"
 
 void breakdown_begin(struct step_row *rows, const struct steps *steps)
 {

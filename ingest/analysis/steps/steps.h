@@ -20,7 +20,7 @@ struct time_ranges {
 
 struct step {
     uint32_t event; /* STEP_NO_EVENT for the one step of a trace without steps */
-    int64_t start;  /* ticks, see tb_clock.h */
+    int64_t start;  /* see times.h */
     int64_t end;
     int64_t launches;          /* runtimes inside that started device work */
     int64_t device_activities; /* started by them */
@@ -32,9 +32,8 @@ struct steps {
     uint32_t count;
     bool undefined; /* neither steps nor host events: no bounds [TB-1.1] */
     bool has_steps;
-    int64_t
-        window_start; /* ticks: of the first step; and the end of the last one, or of device work */
-    int64_t window_end; /* that the steps launched, if that ends later */
+    int64_t window_start; /* of the first step; and the end of the last one, or of device work */
+    int64_t window_end;   /* that the steps launched, if that ends later */
 };
 
 /* enum time_category by event, a scratch array; NULL without memory. No device work communicates

@@ -1,4 +1,4 @@
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/steps/steps.h"
 #include "ingest/base/memory/scratch.h"
 
@@ -106,8 +106,8 @@ bool time_ranges_collect(struct time_ranges *roles,
             bool is_work = communicates && !is_device && !host_communicates;
             struct ranges *into = &roles->by_role[is_work ? TIME_CPU_EXEC : categories[event]];
             into = communicates && is_device ? &of_device : into;
-            int64_t start = tb_clock_start(sel, event);
-            ok = ranges_merge(into, start, tb_clock_end(sel, event));
+            int64_t start = times_start(sel, event);
+            ok = ranges_merge(into, start, times_end(sel, event));
         }
     }
     ok = ok && (of_device.count == 0 || join_communication(roles, &of_device));

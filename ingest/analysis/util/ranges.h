@@ -1,6 +1,4 @@
-/* Lists of time ranges, in ticks (tb_clock.h): sorted by start, not overlapping, not touching
- * [TB-6e].
- */
+/* Lists of time ranges: sorted by start, not overlapping, not touching [TB-6e]. */
 #ifndef KS_ANALYSIS_UTIL_RANGES_H
 #define KS_ANALYSIS_UTIL_RANGES_H
 

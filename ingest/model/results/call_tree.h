@@ -98,9 +98,9 @@ struct call_tree {
     uint8_t *class;       /* enum call_class */
     uint8_t *type;        /* enum call_type */
     uint8_t *flags;       /* enum call_flag */
-    int64_t *start;       /* ticks of the results, relative to the trace's start */
+    int64_t *start;       /* relative to the trace's start */
     int64_t *stop;        /* the same */
-    int64_t *host_self;   /* ticks; may be negative in the annex's figures */
+    int64_t *host_self;   /* may be negative in the annex's figures */
     int64_t *device_total;
     int64_t *device_self; /* of modules with what their direct operators started */
     int64_t *module_id;   /* of modules; CALL_NO_MODULE for the others. As built, before it is

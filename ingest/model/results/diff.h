@@ -27,7 +27,7 @@ struct diff {
     uint32_t *scratch[DIFF_SIDES]; /* for diff_read_side alone */
 };
 
-/* Operators of one name below a node. Ticks of their trace. */
+/* Operators of one name below a node. */
 struct diff_operator {
     const char *name;
     int64_t calls;
@@ -35,7 +35,7 @@ struct diff_operator {
     int64_t device, device_self;
 };
 
-/* One side of a node. Ticks of its trace. */
+/* One side of a node. */
 struct diff_side {
     const char *name; /* of the one sibling, `CompositeNodes`, or `Blank` */
     int64_t duration;

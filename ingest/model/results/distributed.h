@@ -1,5 +1,4 @@
-/* The collectives of several workers laid beside each other [TB-15]. Times in ticks of each
- * worker's figures. */
+/* The collectives of several workers laid beside each other [TB-15]. */
 #ifndef KS_MODEL_RESULTS_DISTRIBUTED_H
 #define KS_MODEL_RESULTS_DISTRIBUTED_H
 

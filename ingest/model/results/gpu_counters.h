@@ -16,11 +16,11 @@ struct gpu_counters {
     uint32_t count;
     uint32_t device_count;
     uint32_t *devices; /* that ran kernels, ascending: 0..63 */
-    int64_t start;     /* of the whole range; ticks of the results, relative to the trace's start */
+    int64_t start;     /* of the whole range, relative to the trace's start */
     int64_t end;
     uint8_t *kind; /* enum gpu_counter_kind */
     uint32_t *device;
-    int64_t *from; /* the same ticks */
+    int64_t *from; /* the same */
     int64_t *to;
     int64_t *value; /* the bits of a double */
 };

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Both ends belong to it; ticks relative to the trace's start. INT64_MIN, INT64_MAX: no bound. */
+/* Both ends belong to it; times relative to the trace's start. INT64_MIN, INT64_MAX: no bound. */
 struct memory_window {
     int64_t start;
     int64_t end;
@@ -44,7 +44,7 @@ struct memory_block {
     const char *name;   /* as the view shows it; set by who asks for it (memory_block_name) */
     int64_t size_bytes;
     int64_t addr;
-    int64_t allocated_at; /* ticks; MEMORY_NO_TIME: before the records began */
+    int64_t allocated_at; /* MEMORY_NO_TIME: before the records began */
     int64_t released_at;  /* MEMORY_NO_TIME: never */
     int64_t duration_ns;  /* set by who shows it; INT64_MIN: not known */
 };

@@ -76,7 +76,6 @@ struct trace_results *results_create(void)
         for (int log = 0; log < RESULT_LOG_COUNT; log++) {
             arena_init(&results->log_arenas[log], 0);
         }
-        results->ticks_per_us = RESULTS_NS_PER_US;
         results->device_ns = RESULTS_UNKNOWN;
     }
     return results;

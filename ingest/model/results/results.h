@@ -73,7 +73,7 @@ const char *view_label(enum view view); /* "Overview", ... */
 #define MODULE_NO_PARENT INT64_C(-1)
 
 /* The hierarchy of nn.Module (or Lightning's modules) with what each took. Parents before their
- * children, siblings in the order of time. Times in ticks of the results. */
+ * children, siblings in the order of time. */
 struct module_row {
 #define TABLE_DEF "ingest/model/tables/operators/module.def"
 #include "ingest/model/tables/struct.h"
@@ -177,7 +177,7 @@ typedef bool (*result_log_encoder)(enum result_log log,
                                    struct packed_log *out);
 
 /* What the analyses answer of one trace. There is a second set of figures of a trace where somebody
- * asked for those of the annex: it follows other rules and may have other ticks. */
+ * asked for those of the annex: it follows other rules and may have times of its own clock. */
 struct trace_results {
     struct arena arena;
     struct arena beside_arena; /* what modules and the digest of the rank consist of: they are found

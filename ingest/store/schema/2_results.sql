@@ -21,7 +21,6 @@ CREATE TABLE trace (
     first_event_ns         INTEGER NOT NULL, -- absolute without the base time
     duration_ns             INTEGER NOT NULL, -- from the first to the last kept event
     decimal_times           INTEGER NOT NULL, -- 1: plugin answers print microseconds as doubles
-    ticks_per_us            INTEGER NOT NULL, -- unit of the times of steps, operators and launches, 1000: ns
     steps_undefined         INTEGER NOT NULL, -- 1: no step marker and no host event
     has_steps      INTEGER NOT NULL, -- 0: the one step is the whole host range
     views                   INTEGER NOT NULL, -- bits (1 << enum view)

@@ -1,6 +1,6 @@
 #include "ingest/tb_plugin/steps/collectives.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
@@ -111,7 +111,7 @@ struct node_order {
 static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
 {
     const struct node_order *order = ctx;
-    return tb_clock_compare(order->sel, order->comms->nodes[a].event, order->comms->nodes[b].event);
+    return times_compare(order->sel, order->comms->nodes[a].event, order->comms->nodes[b].event);
 }
 
 static bool is_mixed(uint32_t seen_names)

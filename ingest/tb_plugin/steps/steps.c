@@ -1,6 +1,6 @@
 #include "ingest/tb_plugin/steps/steps.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 
 /* A last step with less than this share of the device work of the one before is taken for cut off
@@ -31,8 +31,8 @@ static void use_host_range(struct steps *steps)
     *step = (struct step){.event = STEP_NO_EVENT, .start = INT64_MAX, .end = INT64_MIN};
     for (uint32_t event = 0; event < sel->trace->events.count; event++) {
         if (counts_for_host_range(sel, event)) {
-            step->start = i64_min(step->start, tb_clock_start(sel, event));
-            step->end = i64_max(step->end, tb_clock_end(sel, event));
+            step->start = i64_min(step->start, times_start(sel, event));
+            step->end = i64_max(step->end, times_end(sel, event));
         }
     }
     steps->count = 1;
@@ -46,9 +46,8 @@ static void use_profiler_steps(struct steps *steps, const struct event_classes *
     for (uint32_t i = 0; steps->count < marked && i < host.count; i++) {
         uint32_t event = host.items[i];
         if (sel->class[event] == INDEX_STEP) {
-            steps->items[steps->count++] = (struct step){.event = event,
-                                                         .start = tb_clock_start(sel, event),
-                                                         .end = tb_clock_end(sel, event)};
+            steps->items[steps->count++] = (struct step){
+                .event = event, .start = times_start(sel, event), .end = times_end(sel, event)};
         }
     }
     steps->has_steps = true;
@@ -63,8 +62,8 @@ static void add_launch(struct step *step,
     uint32_t end = links->launched_first[runtime + 1];
     for (uint32_t i = links->launched_first[runtime]; i < end; i++) {
         uint32_t event = links->launched[i];
-        bounds->device_start = i64_min(bounds->device_start, tb_clock_start(sel, event));
-        bounds->device_end = i64_max(bounds->device_end, tb_clock_end(sel, event));
+        bounds->device_start = i64_min(bounds->device_start, times_start(sel, event));
+        bounds->device_end = i64_max(bounds->device_end, times_end(sel, event));
         step->device_activities++;
     }
     step->launches += end > links->launched_first[runtime];
@@ -83,9 +82,9 @@ static void match_runtimes(struct steps *steps,
     while (i < steps->count && r < links->runtime_count) {
         struct step *step = &steps->items[i];
         uint32_t event = links->runtime_event[r];
-        int64_t start_key = tb_clock_start_key(sel, event);
+        int64_t start_key = times_start_key(sel, event);
         bool is_inside =
-            start_key >= bounds[i].start_key && tb_clock_end_key(sel, event) <= bounds[i].end_key;
+            start_key >= bounds[i].start_key && times_end_key(sel, event) <= bounds[i].end_key;
         if (is_inside) {
             add_launch(step, &bounds[i], links, sel, r);
             matched[r] = true;
@@ -115,7 +114,7 @@ static int64_t end_before_first_step(const struct steps *steps,
         if (runtime != LAUNCH_NONE && matched[runtime]) {
             continue;
         }
-        int64_t end = tb_clock_end(sel, links->device_event[d]);
+        int64_t end = times_end(sel, links->device_event[d]);
         if (end < bounds[0].device_start) {
             previous_end = i64_max(previous_end, end);
         }
@@ -170,17 +169,17 @@ static void find_bounds(const struct steps *steps, struct step_bounds *bounds)
     for (uint32_t i = 0; i < steps->count; i++) {
         uint32_t event = steps->items[i].event;
         bool is_marked = event != STEP_NO_EVENT;
-        bounds[i] = (struct step_bounds){
-            .start_key = is_marked ? tb_clock_start_key(sel, event) : INT64_MAX,
-            .end_key = is_marked ? tb_clock_end_key(sel, event) : INT64_MIN,
-            .device_start = INT64_MAX,
-            .device_end = INT64_MIN};
+        bounds[i] =
+            (struct step_bounds){.start_key = is_marked ? times_start_key(sel, event) : INT64_MAX,
+                                 .end_key = is_marked ? times_end_key(sel, event) : INT64_MIN,
+                                 .device_start = INT64_MAX,
+                                 .device_end = INT64_MIN};
     }
     for (uint32_t event = 0;
          steps->items[0].event == STEP_NO_EVENT && event < sel->trace->events.count; event++) {
         if (counts_for_host_range(sel, event)) {
-            bounds[0].start_key = i64_min(bounds[0].start_key, tb_clock_start_key(sel, event));
-            bounds[0].end_key = i64_max(bounds[0].end_key, tb_clock_end_key(sel, event));
+            bounds[0].start_key = i64_min(bounds[0].start_key, times_start_key(sel, event));
+            bounds[0].end_key = i64_max(bounds[0].end_key, times_end_key(sel, event));
         }
     }
 }

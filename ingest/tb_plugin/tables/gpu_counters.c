@@ -1,8 +1,9 @@
 #include "ingest/tb_plugin/tables/gpu_counters.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/util/ranges.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/tb_plugin/clock.h"
 
 #include <string.h>
 
@@ -31,8 +32,8 @@ static void add_row(struct counting *c, const struct row *row)
     uint32_t i = out->count++;
     out->kind[i] = row->kind;
     out->device[i] = row->device;
-    out->from[i] = tb_clock_position(c->sel, row->from);
-    out->to[i] = tb_clock_position(c->sel, row->to);
+    out->from[i] = times_position(c->sel, row->from);
+    out->to[i] = times_position(c->sel, row->to);
     memcpy(&out->value[i], &row->value, sizeof row->value);
 }
 
@@ -44,8 +45,8 @@ static bool find_own_range(struct counting *c)
     for (uint32_t i = spans.count; i-- > 0;) {
         uint32_t event = spans.items[i];
         if (strcmp(names_text(&sel->names, sel->name[event]), RANGE_NAME) == 0) {
-            c->start = tb_clock_start(sel, event);
-            c->end = tb_clock_end(sel, event);
+            c->start = times_start(sel, event);
+            c->end = times_end(sel, event);
             return true;
         }
     }
@@ -63,8 +64,8 @@ static void find_range(struct counting *c)
     }
     for (uint32_t event = 0; event < sel->trace->events.count; event++) {
         if (sel->class[event] != INDEX_OTHER && sel->class[event] != INDEX_MEMORY) {
-            c->start = i64_min(c->start, tb_clock_start(sel, event));
-            c->end = i64_max(c->end, tb_clock_end(sel, event));
+            c->start = i64_min(c->start, times_start(sel, event));
+            c->end = i64_max(c->end, times_end(sel, event));
         }
     }
 }
@@ -86,7 +87,7 @@ static void collect_device(struct counting *c, uint32_t device)
  * [TB-10g]. */
 static int64_t bucket_ticks(const struct counting *c)
 {
-    int64_t bucket = c->sel->rounded ? (int64_t)TB_CLOCK_TICKS_PER_US : RESULTS_NS_PER_US;
+    int64_t bucket = c->sel->clock != NULL ? TB_CLOCK_TICKS_PER_US : RESULTS_NS_PER_US;
     double length = (double)saturating_sub(c->end, c->start);
     while (length / (double)bucket > BUCKETS_MAX) {
         bucket *= 10;
@@ -101,8 +102,8 @@ static bool add_utilisation(struct counting *c, uint32_t device)
     int64_t count = c->end > c->start ? saturating_sub(c->end, c->start) / bucket : 0;
     bool ok = true;
     for (uint32_t i = 0; ok && i < c->event_count; i++) {
-        ok = ranges_merge(&busy, tb_clock_start(c->sel, c->events[i]),
-                          tb_clock_end(c->sel, c->events[i]));
+        ok =
+            ranges_merge(&busy, times_start(c->sel, c->events[i]), times_end(c->sel, c->events[i]));
     }
     for (int64_t i = 0; ok && i < count; i++) {
         struct row row = {.kind = GPU_COUNTER_UTILISATION,
@@ -150,12 +151,11 @@ static bool add_sm_efficiency(struct counting *c, uint32_t device)
     int64_t last = 0;
     int64_t last_key = INT64_MAX;
     while (ended < c->event_count) {
-        bool starts_next =
-            started < c->event_count &&
-            tb_clock_start_key(sel, c->events[started]) <= tb_clock_end_key(sel, ends[ended]);
+        bool starts_next = started < c->event_count && times_start_key(sel, c->events[started]) <=
+                                                           times_end_key(sel, ends[ended]);
         uint32_t event = starts_next ? c->events[started++] : ends[ended++];
-        int64_t now = starts_next ? tb_clock_start(sel, event) : tb_clock_end(sel, event);
-        int64_t key = starts_next ? tb_clock_start_key(sel, event) : tb_clock_end_key(sel, event);
+        int64_t now = starts_next ? times_start(sel, event) : times_end(sel, event);
+        int64_t key = starts_next ? times_start_key(sel, event) : times_end_key(sel, event);
         const struct row row = {.kind = GPU_COUNTER_SM_EFFICIENCY,
                                 .device = device,
                                 .from = last,
@@ -238,8 +238,8 @@ bool gpu_counters_build(struct gpu_counters **out,
               list_devices(c.out, arena, devices);
     if (ok) {
         find_range(&c);
-        c.out->start = tb_clock_position(c.sel, c.start);
-        c.out->end = tb_clock_position(c.sel, c.end);
+        c.out->start = times_position(c.sel, c.start);
+        c.out->end = times_position(c.sel, c.end);
         ok = count_kind(&c, devices, add_utilisation) && count_kind(&c, devices, add_sm_efficiency);
     }
     scratch_free(c.events);

@@ -3,6 +3,8 @@
 #include "ingest/analysis/launches/launches.h"
 #include "ingest/analysis/operators/operators.h"
 
+#include <string.h>
+
 #define ROOT_NAME "CallTreeRoot"
 
 /* What sources and feeds are asked with. */

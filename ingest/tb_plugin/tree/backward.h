@@ -23,7 +23,7 @@ struct mirror {
     size_t first_ref; /* children, by (start, -end): refs[first_ref .. first_ref + ref_count) */
     size_t ref_count;
     int64_t start_key; /* of the first child .. end of the last; the module's without children:
-                          tb_clock.h */
+                          times.h */
     int64_t end_key;
     bool has_eligible; /* an operator that may use Tensor Cores (plugin's lists) hangs below */
 };

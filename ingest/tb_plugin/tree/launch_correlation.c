@@ -1,6 +1,6 @@
 #include "ingest/tb_plugin/tree/launch_correlation.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
@@ -128,7 +128,7 @@ static bool order_stale(struct linking *l)
 
 static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
 {
-    return tb_clock_compare(ctx, a, b);
+    return times_compare(ctx, a, b);
 }
 
 /* The devices of each runtime in order of arrival, but those that waited sorted by (start, -end).

@@ -1,6 +1,6 @@
 #include "ingest/tb_plugin/tree/runtime_lists.h"
 
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
@@ -25,7 +25,7 @@ static int by_start_and_length(uint32_t a, uint32_t b, const void *ctx)
     if (a_has_no_time || b_has_no_time) {
         return a_has_no_time - b_has_no_time;
     }
-    return tb_clock_compare(order->sel, event_a, event_b);
+    return times_compare(order->sel, event_a, event_b);
 }
 
 static bool fill(struct runtime_lists *lists,

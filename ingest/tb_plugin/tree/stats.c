@@ -1,4 +1,4 @@
-#include "ingest/analysis/classify/tb_clock.h"
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/tb_plugin/tree/tree.h"
 
@@ -22,7 +22,7 @@ static uint16_t sum_runtime(struct tb_tree *tree, uint32_t runtime, struct launc
     uint32_t end = tree->links->launched_first[runtime + 1];
     for (uint32_t i = tree->links->launched_first[runtime]; i < end; i++) {
         uint32_t event = tree->links->launched[i];
-        int64_t duration = tb_clock_duration(sel, event);
+        int64_t duration = times_duration(sel, event);
         sums->device = saturating_add(sums->device, duration);
         if (sel->class[event] != INDEX_KERNEL) {
             continue;
@@ -93,14 +93,14 @@ static int64_t runtimes_duration(const struct tb_tree *tree, uint32_t list)
     int64_t kept_end = INT64_MIN;
     for (uint32_t i = tree->lists.first[list]; i < tree->lists.first[list + 1]; i++) {
         uint32_t event = tree->links->runtime_event[tree->lists.runtimes[i]];
-        int64_t start = tb_clock_start(tree->ops.sel, event);
-        int64_t end = tb_clock_end(tree->ops.sel, event);
+        int64_t start = times_start(tree->ops.sel, event);
+        int64_t end = times_end(tree->ops.sel, event);
         if (tree->ops.sel->mlu && start >= kept_start && end <= kept_end) {
             continue;
         }
         kept_start = start;
         kept_end = end;
-        sum = saturating_add(sum, tb_clock_duration(tree->ops.sel, event));
+        sum = saturating_add(sum, times_duration(tree->ops.sel, event));
     }
     return sum;
 }

@@ -11,8 +11,8 @@
 
 static int longest_first(uint32_t a, uint32_t b, const struct event_classes *sel)
 {
-    int64_t end_a = tb_clock_end_key(sel, a);
-    int64_t end_b = tb_clock_end_key(sel, b);
+    int64_t end_a = times_end_key(sel, a);
+    int64_t end_b = times_end_key(sel, b);
     return (end_a < end_b) - (end_a > end_b);
 }
 
@@ -107,7 +107,7 @@ static void nest_node(struct nesting *n, uint32_t i, int64_t start_key, struct w
 {
     struct tb_tree *tree = n->tree;
     struct op_node node = tree->ops.nodes[i];
-    int64_t end_key = tb_clock_end_key(tree->ops.sel, node.event);
+    int64_t end_key = times_end_key(tree->ops.sel, node.event);
     close_ended(n, start_key);
     if (n->top != OP_NO_NODE && end_key > n->top_end_key) {
         warning_add(warnings, WARN_OVERLAP, WARNING_NO_OFFSET);
@@ -223,10 +223,10 @@ static void set_root_bounds(const struct tb_tree *tree, struct op_thread *thread
     if (thread->first == thread->end) {
         return;
     }
-    thread->start = tb_clock_start(tree->ops.sel, tree->ops.nodes[thread->first].event);
+    thread->start = times_start(tree->ops.sel, tree->ops.nodes[thread->first].event);
     thread->start_key = op_node_start_key(&tree->ops, thread->first);
     for (uint32_t i = thread->first; i < thread->end; i = tree->ops.nodes[i].end) {
-        thread->end_time = tb_clock_end(tree->ops.sel, tree->ops.nodes[i].event);
+        thread->end_time = times_end(tree->ops.sel, tree->ops.nodes[i].event);
         thread->end_key = op_node_end_key(&tree->ops, i);
     }
 }

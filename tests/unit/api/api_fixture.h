@@ -381,7 +381,6 @@ static struct missing_row hand_missing[] = {
 static inline struct trace_results hand_results(void)
 {
     struct trace_results r = {
-        .ticks_per_us = RESULTS_NS_PER_US,
         .device_type = "GPU",
         .event_count = 42,
         .start_ns = 1700000000000000123,

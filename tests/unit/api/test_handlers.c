@@ -4,8 +4,7 @@
 static void lists_runs(void **state)
 {
     struct fixture *f = *state;
-    struct trace_results empty = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1};
+    struct trace_results empty = {.device_type = "CPU", .views = 1};
     (void)publish(f, "b", "w.pt.trace.json", "w", "", "other bytes", &empty);
     assert_status(f, get(f, "/api/v1/runs"), 200);
     assert_body_has(f, "\"total\": 2");
@@ -34,8 +33,7 @@ static void lists_runs(void **state)
 static void lists_traces(void **state)
 {
     struct fixture *f = *state;
-    struct trace_results other = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1};
+    struct trace_results other = {.device_type = "CPU", .views = 1};
     int64_t id = publish(f, "b", "w.pt.trace.json", "w", "", "other bytes", &other);
     struct err err = ERR_INIT;
     assert_true(store_trace_patch(f->api.store, id, "[\"nightly\"]", NULL, &err));
@@ -230,8 +228,7 @@ static void gives_the_upload_back(void **state)
 static void encodes_odd_file_names(void **state)
 {
     struct fixture *f = *state;
-    struct trace_results empty = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1};
+    struct trace_results empty = {.device_type = "CPU", .views = 1};
     f->trace_id = publish(f, "b", "a\"\xC3\xA4.json", "a\"\xC3\xA4", "", "odd", &empty);
     assert_status(f, get_of_trace(f, "/raw"), 200);
     assert_string_equal(response_header(f, "Content-Disposition"),
@@ -271,12 +268,8 @@ static void overviews_of_little_have_nulls(void **state)
 {
     struct fixture *f = *state;
     struct step_row step = {.name = "0", .start_ns = INT64_MAX, .end_ns = INT64_MIN};
-    struct trace_results r = {.ticks_per_us = RESULTS_NS_PER_US,
-                              .device_type = "CPU",
-                              .views = 1,
-                              .steps_undefined = true,
-                              .steps = &step,
-                              .step_count = 1};
+    struct trace_results r = {
+        .device_type = "CPU", .views = 1, .steps_undefined = true, .steps = &step, .step_count = 1};
     struct device_row device = device_row_unknown(1);
     device.utilisation = -0.0;
     r.devices = &device;

@@ -378,8 +378,7 @@ static void compares_runs(void **state)
     (void)upload_table(f, "before", "p8_perf_data.csv", 8, 10, 80);
     (void)upload_table(f, "after", "p7_perf_data.csv", 7, 30, 40);
     (void)upload_table(f, "after", "p9_perf_data.csv", 9, 11, 80);
-    const struct trace_results nothing = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1};
+    const struct trace_results nothing = {.device_type = "CPU", .views = 1};
     (void)publish(f, "after", "w", "w", "", "no cycles", &nothing);
     (void)publish(f, "bare", "w", "w", "", "none here", &nothing);
 

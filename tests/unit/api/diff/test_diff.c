@@ -195,8 +195,7 @@ static void problems(void **state)
     assert_problem(f, get_diff(f, "diff", t.base, t.candidate, "&table=kernels&sort=delta_host_ns"),
                    400, "bad_request");
     assert_problem(f, get_diff(f, "diff", t.base, t.candidate, "&sort=colour"), 400, "bad_request");
-    struct trace_results table = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1U << VIEW_UTILISATION};
+    struct trace_results table = {.device_type = "GPU", .views = 1U << VIEW_UTILISATION};
     int64_t id = publish(f, "r", "ncu.txt", "ncu", "", "1", &table);
     assert_problem(f, get_diff(f, "diff", t.base, id, ""), 404, "not_found");
     struct trace_results no_tree = hand_results();

@@ -6,8 +6,8 @@
 /* Behind the headers that it needs. */
 #include <cmocka.h>
 
-static const struct trace_results integers = {.decimal_times = false, .ticks_per_us = 1000};
-static const struct trace_results decimals = {.decimal_times = true, .ticks_per_us = 1000};
+static const struct trace_results integers = {.decimal_times = false};
+static const struct trace_results decimals = {.decimal_times = true};
 
 static void check_us(const struct trace_results *results, int64_t ns, const char *expected)
 {
@@ -129,10 +129,15 @@ static void huge_times_stay_near(void **state)
 /* Only steps, operators and launches are in the ticks of the plugin's figures. */
 static void ticks_are_microseconds_of_their_own(void **state)
 {
-    const struct trace_results rounded = {.decimal_times = true, .ticks_per_us = 1 << 20};
+    const struct trace_results rounded = {.decimal_times = true, .device_ns = RESULTS_UNKNOWN};
     (void)state;
     assert_true(plugin_us(plugin_ticks(&rounded), 3 << 18) == 0.75);
     assert_true(plugin_us(plugin_ns(&rounded), 750) == 0.75);
+    const struct trace_results too_long = {
+        .decimal_times = true, .device_ns = RESULTS_UNKNOWN, .duration_ns = INT64_MAX};
+    assert_true(plugin_us(plugin_ticks(&too_long), 750) == 0.75);
+    assert_true(plugin_us(plugin_ticks(&decimals), 750) == 0.75);
+    assert_true(plugin_us(plugin_ticks(&integers), 750) == 0.75);
 }
 
 int main(void)

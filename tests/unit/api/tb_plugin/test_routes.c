@@ -14,8 +14,7 @@ static void assert_body(struct fixture *f, const char *expected)
 static void catalogue(void **state)
 {
     struct fixture *f = *state;
-    struct trace_results empty = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1U << VIEW_OVERVIEW};
+    struct trace_results empty = {.device_type = "CPU", .views = 1U << VIEW_OVERVIEW};
     (void)publish(f, "r/1", "a.pt.trace.json", "a", "", "1", &empty);
     (void)publish(f, "r/1", "w0.124.pt.trace.json", "w0", "124", "2", &empty);
     (void)publish(f, "B", "a.pt.trace.json", "a", "", "3", &empty);
@@ -44,8 +43,7 @@ static void catalogue(void **state)
 static void selects_traces(void **state)
 {
     struct fixture *f = *state;
-    struct trace_results empty = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1U << VIEW_OVERVIEW};
+    struct trace_results empty = {.device_type = "CPU", .views = 1U << VIEW_OVERVIEW};
     (void)publish(f, "r/1", "a.pt.trace.json", "a", "", "1", &empty);
     static const char *const good[] = {
         "?run=r/1&worker=a",       "?run=r/1&worker=a&span=default", "?run=r/1&worker=a&span=1",
@@ -78,8 +76,7 @@ static void selects_traces(void **state)
 static void mixed_digits_number_from_one(void **state)
 {
     struct fixture *f = *state;
-    struct trace_results empty = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1U << VIEW_OVERVIEW};
+    struct trace_results empty = {.device_type = "CPU", .views = 1U << VIEW_OVERVIEW};
     (void)publish(f, "m", "w.pt.trace.json", "w", "", "1", &empty);
     (void)publish(f, "m", "w.5.pt.trace.json", "w", "5", "2", &empty);
     (void)publish(f, "m", "w.6.pt.trace.json", "w", "6", "3", &empty);
@@ -123,7 +120,6 @@ static void overview_of_undefined_steps(void **state)
     struct device_row device = device_row_unknown(3);
     device.utilisation = -0.0;
     struct trace_results r = {
-        .ticks_per_us = RESULTS_NS_PER_US,
         .device_type = "MLU",
         .mlu = true,
         .has_kernel = true,
@@ -150,8 +146,7 @@ static void overview_without_devices(void **state)
 {
     struct fixture *f = *state;
     struct step_row step = {.name = "0", .end_ns = 1500, .cost_ns = {[TIME_CPU_EXEC] = 1500}};
-    struct trace_results r = {.ticks_per_us = RESULTS_NS_PER_US,
-                              .device_type = "CPU",
+    struct trace_results r = {.device_type = "CPU",
                               .decimal_times = true,
                               .has_communication = true,
                               .steps = &step,
@@ -187,8 +182,7 @@ static void empty_pies_are_null(void **state)
 {
     struct fixture *f = *state;
     struct operator_row op = {.name = "a", .calls = 1, .host_total_ns = 1500};
-    struct trace_results r = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .decimal_times = true};
+    struct trace_results r = {.device_type = "CPU", .decimal_times = true};
     r.operators[OPERATOR_BY_NAME] = &op;
     r.operator_count[OPERATOR_BY_NAME] = 1;
     (void)publish(f, "u", "w.pt.trace.json", "w", "", "u", &r);
@@ -212,8 +206,7 @@ static void zeros_of_kernels(void **state)
     struct kernel_row kernel = {.name = "k", .calls = 1};
     struct kernel_launch_row launch = {
         .name = "k", .operator_name = "op", .config = {"None", "None", "0", "0"}, .calls = 1};
-    struct trace_results r = {.ticks_per_us = RESULTS_NS_PER_US,
-                              .device_type = "GPU",
+    struct trace_results r = {.device_type = "GPU",
                               .decimal_times = true,
                               .has_occupancy = true,
                               .kernels = &kernel,
@@ -286,7 +279,6 @@ static void kernels_of_the_fork(void **state)
     struct kernel_launch_row row = hand_launches[0];
     row.total_ns = 1500;
     struct trace_results r = {
-        .ticks_per_us = RESULTS_NS_PER_US,
         .device_type = "MLU",
         .mlu = true,
         .decimal_times = true,
@@ -311,8 +303,7 @@ static void kept_answers_word_for_word(void **state)
         {.route = "operation/table", .group_by = "Operation", .json = "{\"kept\":1}"},
         {.route = "kernel", .group_by = "", .json = "{\"kept\":  2}"},
     };
-    struct trace_results r = {.ticks_per_us = RESULTS_NS_PER_US,
-                              .device_type = "MLU",
+    struct trace_results r = {.device_type = "MLU",
                               .uploaded_answers = answers,
                               .uploaded_answer_count = COUNT_OF(answers)};
     (void)publish(f, "u", "w.pt.trace.json", "w", "", "u", &r);

@@ -126,8 +126,7 @@ static void problems(void **state)
     assert_problem(f, get(f, URL), 404, "not_found");
     assert_body_has(f, "torch.distributed");
     assert_problem(f, get(f, "/api/v1/runs/none/distributed"), 404, "not_found");
-    struct trace_results table = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1U << VIEW_UTILISATION};
+    struct trace_results table = {.device_type = "GPU", .views = 1U << VIEW_UTILISATION};
     (void)publish(f, "tables", "ncu.txt", "ncu", "", "1", &table);
     assert_problem(f, get(f, "/api/v1/runs/tables/distributed"), 404, "not_found");
 }

@@ -107,7 +107,6 @@ static const char *table_bad_rows[] = {"line 17: the latency \"abc\" is no numbe
 static struct trace_results table_results(void)
 {
     struct trace_results r = {
-        .ticks_per_us = RESULTS_NS_PER_US,
         .device_type = "GPU",
         .views = 1U << VIEW_UTILISATION | 1U << VIEW_KERNEL,
         .has_kernel_use = true,

@@ -180,8 +180,7 @@ static void problems(void **state)
 static void without_a_tree(void **state)
 {
     struct fixture *f = *state;
-    struct trace_results empty = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "CPU", .views = 1U << VIEW_OVERVIEW};
+    struct trace_results empty = {.device_type = "CPU", .views = 1U << VIEW_OVERVIEW};
     int64_t id = publish(f, "r", "a.pt.trace.json", "a", "", "1", &empty);
     assert_problem(f, get_view(f, id, "tree"), 404, "not_found");
     assert_problem(f, get_view(f, id, "tree/0"), 404, "not_found");

@@ -1,3 +1,4 @@
+#include "ingest/tb_plugin/clock.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 
 static int64_t self_us(const struct trace_results *results, const char *name)
@@ -50,7 +51,7 @@ static void calls_without_id_go_to_the_innermost_operator(void **state)
     assert_int_equal(build_find(r, OPERATOR_BY_NAME, "inner")->host_self_ns, 0);
     assert_int_equal(build_find(r, OPERATOR_BY_NAME, "outer")->host_self_ns, 55000);
 
-    assert_int_equal(p->ticks_per_us, RESULTS_NS_PER_US);
+    assert_int_equal(tb_clock_per_us(p), RESULTS_NS_PER_US);
     assert_int_equal(total_us(p, "outer"), 0);
     assert_int_equal(build_find(p, OPERATOR_BY_NAME, "inner")->host_self_ns, 40000);
     build_end(&b);

@@ -1,4 +1,5 @@
 #include "ingest/analysis/util/ranges.h"
+#include "ingest/tb_plugin/clock.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
 
 static void cost_is(const struct trace_results *r, size_t step, enum time_category role, int64_t us)
@@ -289,7 +290,7 @@ static void decimal_times_are_exact_and_for_the_plugin_doubles(void **state)
     assert_true(is_later);
     assert_null(build_find(p, OPERATOR_BY_NAME, "inner"));
     const struct operator_row *outer = build_find(p, OPERATOR_BY_NAME, "outer");
-    double outer_us = (double)outer->host_self_ns / (double)p->ticks_per_us;
+    double outer_us = (double)outer->host_self_ns / (double)tb_clock_per_us(p);
     assert_true(fabs(outer_us - 0.3) < 1e-6);
     build_end(&b);
 }

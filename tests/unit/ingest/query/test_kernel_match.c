@@ -15,11 +15,8 @@ static int64_t add_kernels(struct fixture *f, const char *const *names, size_t c
         rows[i] = (struct kernel_row){
             .name = names[i], .calls = 1, .total_ns = 1000 - (int64_t)i, .min_ns = 1, .max_ns = 1};
     }
-    const struct trace_results results = {.ticks_per_us = RESULTS_NS_PER_US,
-                                          .device_type = "GPU",
-                                          .views = 1U << VIEW_KERNEL,
-                                          .kernels = rows,
-                                          .kernel_count = count};
+    const struct trace_results results = {
+        .device_type = "GPU", .views = 1U << VIEW_KERNEL, .kernels = rows, .kernel_count = count};
     int64_t id = publish(f, add_job(f, "r", "w.json", "trace", false), "w", "", &results);
     free(rows);
     return id;
@@ -33,8 +30,7 @@ static int64_t add_table(struct fixture *f,
                          struct kernel_utilisation_launch_row *launches,
                          size_t launch_count)
 {
-    const struct trace_results results = {.ticks_per_us = RESULTS_NS_PER_US,
-                                          .device_type = "GPU",
+    const struct trace_results results = {.device_type = "GPU",
                                           .views = TABLE,
                                           .has_kernel_use = true,
                                           .kernel_utilisation = kernels,

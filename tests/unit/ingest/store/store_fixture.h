@@ -163,8 +163,7 @@ static inline int64_t add_trace(struct fixture *f,
                                 const char *span_digits,
                                 const char *bytes)
 {
-    struct trace_results results = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1};
+    struct trace_results results = {.device_type = "GPU", .views = 1};
     return publish(f, add_job(f, run, file_name, bytes, false), worker, span_digits, &results);
 }
 

@@ -163,8 +163,7 @@ static int64_t add_project_job(struct fixture *f, const char *run, const char *p
 
 static int64_t add_in_project(struct fixture *f, const char *run, const char *project, int64_t *job)
 {
-    struct trace_results results = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1};
+    struct trace_results results = {.device_type = "GPU", .views = 1};
     *job = add_project_job(f, run, project);
     return publish(f, *job, "w", "", &results);
 }

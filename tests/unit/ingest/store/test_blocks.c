@@ -108,8 +108,7 @@ static int64_t store_blocks(struct fixture *f,
     static int uploads;
     char name[40];
     (void)snprintf(name, sizeof name, "w%d.pt.trace.json", ++uploads);
-    struct trace_results results = {.ticks_per_us = RESULTS_NS_PER_US,
-                                    .device_type = "GPU",
+    struct trace_results results = {.device_type = "GPU",
                                     .views = 1,
                                     .call_tree = tree,
                                     .memory_log = memory,

@@ -493,10 +493,8 @@ static void plugin_figures_belong_to_their_trace(void **state)
     struct fixture *f = *state;
     struct step_row exact = {.name = "1", .end_ns = 5};
     struct step_row rounded = {.name = "1", .end_ns = 7};
-    struct trace_results plugin = {
-        .ticks_per_us = 1 << 20, .device_type = "GPU", .steps = &rounded, .step_count = 1};
-    struct trace_results results = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .steps = &exact, .step_count = 1};
+    struct trace_results plugin = {.device_type = "GPU", .steps = &rounded, .step_count = 1};
+    struct trace_results results = {.device_type = "GPU", .steps = &exact, .step_count = 1};
     struct trace_results *read;
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &results);
     int64_t figures_id = 0;
@@ -509,10 +507,8 @@ static void plugin_figures_belong_to_their_trace(void **state)
     assert_fails(f, store_trace_delete(f->store, figures_id, &f->err), ERR_NOT_FOUND);
 
     assert_ok(f, READ(f->store, store_overview, &f->arena, id, &read, &f->err));
-    assert_int_equal(read->ticks_per_us, RESULTS_NS_PER_US);
     assert_int_equal(read->steps[0].end_ns, 5);
     assert_ok(f, READ(f->store, store_overview, &f->arena, figures_id, &read, &f->err));
-    assert_int_equal(read->ticks_per_us, 1 << 20);
     assert_int_equal(read->steps[0].end_ns, 7);
 
     assert_ok(f, store_trace_delete(f->store, id, &f->err));

@@ -73,8 +73,7 @@ static int64_t make_older(struct fixture *f, int64_t *job_id)
 
 static int64_t analyse_again(struct fixture *f, int64_t job_id)
 {
-    struct trace_results results = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1};
+    struct trace_results results = {.device_type = "GPU", .views = 1};
     return publish(f, job_id, "w", "", &results);
 }
 

@@ -24,8 +24,7 @@ static struct store_ingest *begin_ingest(struct fixture *f, int64_t *job_id)
 
 static int64_t end_ingest(struct fixture *f, struct store_ingest *ingest, int64_t job_id)
 {
-    struct trace_results results = {
-        .ticks_per_us = RESULTS_NS_PER_US, .device_type = "GPU", .views = 1};
+    struct trace_results results = {.device_type = "GPU", .views = 1};
     assert_ok(f, store_ingest_trace(ingest, "w", "1", "chrome-trace", &results, &f->err));
     assert_ok(f, store_ingest_publish(ingest, &f->err));
     return trace_of_job(f, job_id);
