@@ -92,6 +92,7 @@ bool authorize_request(struct api_call *call, enum route_target target, struct e
     case TARGET_UPLOAD:
         return true;
     case TARGET_RUN:
+    case TARGET_NOTE:
         return authorize_run(call, call->params[0], err);
     case TARGET_TRACE:
         return check_id(call, "trace", store_trace_readable, err);

@@ -34,7 +34,7 @@ static const struct route routes[] = {
      TARGET_RUN, NONE},
     {"POST", V1 "/runs/{run}/notes", notes_post, "Pins a note", WRITES, ANEW, TARGET_RUN, NONE},
     {"DELETE", V1 "/runs/{run}/notes/{note}", notes_delete, "Removes a note", WRITES, ANEW,
-     TARGET_RUN, NONE},
+     TARGET_NOTE, NONE},
     {"GET", V1 "/runs/{run}/traces", traces_list, "The traces of a run, newest upload first", READS,
      KEPT, TARGET_RUN, "tag device_type " PAGE},
     {"POST", V1 "/runs/{run}/traces", upload_post, "Uploads files as a form", WRITES, ANEW,
@@ -318,7 +318,7 @@ enum access_role route_role(const struct route *route)
         return ACCESS_ROLE_NOBODY;
     }
     if (route->target == TARGET_TOKENS || route->target == TARGET_WEBHOOKS ||
-        strcmp(route->method, "DELETE") == 0) {
+        (strcmp(route->method, "DELETE") == 0 && route->target != TARGET_NOTE)) {
         return ACCESS_ROLE_ADMIN;
     }
     return route->writes ? ACCESS_ROLE_UPLOADER : ACCESS_ROLE_VIEWER;

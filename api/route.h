@@ -27,6 +27,7 @@ enum route_target {
     TARGET_WEBHOOKS, /* what webhooks were told; for admins only */
     TARGET_AGENTS,   /* as TARGET_LIST; api.c answers it without a handler (agents/mcp.h) */
     TARGET_RUN,      /* a run: the path's first parameter */
+    TARGET_NOTE,     /* a note of a run: likewise; who wrote it may remove it */
     TARGET_UPLOAD,   /* a run that may not exist yet: upload/project.c checks */
     TARGET_TRACE,    /* a trace: the path's first parameter; the next two likewise */
     TARGET_COMPARISON,

@@ -156,14 +156,29 @@ bool notes_post(struct api_call *call, struct err *err)
     return ok;
 }
 
+/* Admins remove any note, others their own: the answer is the author whose notes they are, NULL:
+ * any. One without a name has none, because the notes of all such authors look alike. */
+static bool read_remover(const struct api_subject *subject, const char **author, struct err *err)
+{
+    *author = NULL;
+    if (subject == NULL || subject->role == ACCESS_ROLE_ADMIN) {
+        return true;
+    }
+    *author = subject->name;
+    return subject->name != NULL ||
+           err_set(err, ERR_FORBIDDEN, "The author of a note or an admin may remove it");
+}
+
 bool notes_delete(struct api_call *call, struct err *err)
 {
+    const char *author = NULL;
     char *end = NULL;
     long long id = strtoll(call->params[1], &end, 10);
     if (end == call->params[1] || *end != '\0' || id <= 0) {
         return err_set(err, ERR_NOT_FOUND, "There is no note \"%.40s\"", call->params[1]);
     }
-    if (!store_note_delete(call->api->store, call->params[0], id, err)) {
+    if (!read_remover(call->request->subject, &author, err) ||
+        !store_note_delete(call->api->store, call->params[0], id, author, err)) {
         return false;
     }
     call->response->status = 204;

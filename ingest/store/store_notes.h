@@ -52,8 +52,12 @@ bool store_notes_of_metric(struct store_snapshot *snapshot,
                            struct store_note **notes,
                            size_t *count,
                            struct err *err) KS_MUST_USE;
-/* ERR_NOT_FOUND: the run has no such note. */
-bool store_note_delete(struct store *store, const char *run, int64_t id, struct err *err)
-    KS_MUST_USE;
+/* Removes a note; with `author` only one that this author wrote, NULL: any. ERR_NOT_FOUND: the run
+ * has no such note; ERR_FORBIDDEN: another one wrote it. */
+bool store_note_delete(struct store *store,
+                       const char *run,
+                       int64_t id,
+                       const char *author,
+                       struct err *err) KS_MUST_USE;
 
 #endif

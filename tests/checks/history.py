@@ -236,6 +236,20 @@ class Rights(unittest.TestCase):
             self.assertEqual(server.ask('POST', '/api/v1/gate', body, reader).status, 404)
 
 
+    def test_a_note_is_removed_by_its_author_or_an_admin(self):
+        with tempfile.TemporaryDirectory() as folder:
+            roles = {'ann': 'uploader', 'bob': 'uploader', 'eve': 'viewer', 'root': 'admin'}
+            bearers = {name: access.bearer(access.add(folder, name, role)) for name, role in roles.items()}
+            with kinetoscope.Server(data_dir=folder) as server:
+                answer = server.ask('PUT', '/api/v1/runs/a/traces/w.pt.trace.json.gz', trace(1000), bearers['ann'])
+                self.assertEqual(answer.status, 201, answer.body)
+                body = json.dumps({'kind': 'kernel', 'name': 'gemm', 'text': 'slow'}).encode()
+                ids = [server.ask('POST', '/api/v1/runs/a/notes', body, bearers['ann']).json()['id'] for _ in range(2)]
+                remove = lambda name, id: server.ask('DELETE', '/api/v1/runs/a/notes/%d' % id, None, bearers[name]).status
+                self.assertEqual([remove(name, ids[0]) for name in ('eve', 'bob', 'ann', 'ann')], [403, 403, 204, 404])
+                self.assertEqual(remove('root', ids[1]), 204)
+
+
 class Reference(unittest.TestCase):
     def test_golden_figures(self):
         kinetoscope.check_reference(self, 'history_check.py')

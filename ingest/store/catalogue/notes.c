@@ -187,23 +187,44 @@ bool store_note_add(struct store *store, struct store_note *note, struct err *er
     return store_write_end(store, ok, err);
 }
 
-bool store_note_delete(struct store *store, const char *run, int64_t id, struct err *err)
+/* The note is there, and of the author if one is named. */
+static bool check_note(
+    struct db *db, int64_t run_id, const char *run, int64_t id, const char *author, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT ?3 IS NULL OR author = ?3 FROM pinned_note WHERE id = ?1 AND run_id = ?2");
+    db_put_int(&st, id);
+    db_put_int(&st, run_id);
+    db_put_text(&st, author);
+    bool is_there = db_next(&st);
+    bool is_theirs = is_there && db_get_int(&st) != 0;
+    if (!db_done(&st, err)) {
+        return false;
+    }
+    if (!is_there) {
+        return err_set(err, ERR_NOT_FOUND, "The run \"%.80s\" has no note %lld", run,
+                       (long long)id);
+    }
+    return is_theirs ||
+           err_set(err, ERR_FORBIDDEN,
+                   "Another one wrote this note: its author or an admin may remove it");
+}
+
+bool store_note_delete(
+    struct store *store, const char *run, int64_t id, const char *author, struct err *err)
 {
     struct db_stmt st;
     int64_t run_id = 0;
-    bool found = false;
     if (!store_write_begin(store, STORE_DURABLE, err)) {
         return false;
     }
-    bool ok = find_run(store->writer, run, &run_id, err);
+    struct db *db = store->writer;
+    bool ok = find_run(db, run, &run_id, err) && check_note(db, run_id, run, id, author, err);
     if (ok) {
-        db_prepare(&st, store->writer, "DELETE FROM pinned_note WHERE id = ? AND run_id = ?");
+        db_prepare(&st, db, "DELETE FROM pinned_note WHERE id = ?");
         db_put_int(&st, id);
-        db_put_int(&st, run_id);
         ok = db_run(&st, err);
-        found = ok && db_changes(store->writer) > 0;
     }
-    return store_write_end(store, ok, err) &&
-           (found ||
-            err_set(err, ERR_NOT_FOUND, "The run \"%.80s\" has no note %lld", run, (long long)id));
+    return store_write_end(store, ok, err);
 }
