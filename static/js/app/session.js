@@ -17,7 +17,7 @@ async function logOut() {
     location.assign('./login');
 }
 
-/** Who one is, and what changes it; nothing where the server asks nobody. @param {HTMLElement} box */
+/** Who one is, and what changes it; nothing where the server asks nobody. What only admins may see appears for them. @param {HTMLElement} box */
 export async function show(box) {
     try {
         const answer = await fetch('./api/v1/me', { priority: 'low' });
@@ -25,6 +25,7 @@ export async function show(box) {
         const me = await answer.json();
         setSource(me.source_url);
         setPerfetto(me.perfetto_url);
+        document.querySelectorAll('[data-role="admin"]').forEach((node) => node.toggleAttribute('hidden', me.role !== 'admin'));
         if (me.session) {
             fill(box, h('span', { class: 'session-name', title: `${me.name}, ${me.role}` }, me.name),
                 h('button', { class: 'link-button', type: 'button', onclick: logOut }, 'Log out'));

@@ -133,6 +133,54 @@ test('the pointer chooses the nearest point', async () => {
     await eventually(async () => assert.ok(!(await page.evaluate(() => location.hash)).includes('points=')));
 });
 
+test('dragging, the wheel, keys and buttons show a part of the series, which the address holds', async () => {
+    const inSight = async (count) => eventually(async () => assert.equal(await canvas().getAttribute('aria-valuemax'), String(count)));
+    const all = LEVELS_US.length;
+    await visit(page, server.url, '#/history?tag=branch%3Dmain');
+    const box = await canvas().boundingBox();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.8, box.y + 120, { steps: 4 });
+    await page.mouse.move(box.x + box.width - 4, box.y + 120, { steps: 4 });
+    await page.mouse.up();
+    await addressed(page, 'zoom=');
+    const address = await page.evaluate(() => location.hash);
+    assert.ok(!address.includes('points='), 'a drag chooses nothing');
+    assert.ok(address.endsWith(`-${rows[all - 1].trace}`), address);
+    const part = Number(await canvas().getAttribute('aria-valuemax'));
+    assert.ok(part > 2 && part < 7, String(part));
+    await visit(page, server.url, address);
+    await inSight(part);
+    await page.getByRole('button', { name: 'Show all points' }).click();
+    await inSight(all);
+    await page.goBack();
+    await inSight(part);
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+    await inSight(all);
+    assert.equal(await page.getByRole('button', { name: 'Zoom out' }).getAttribute('aria-disabled'), 'true');
+    await canvas().focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('+');
+    await addressed(page, `zoom=${rows[6].trace}-${rows[11].trace}`);
+    await inSight(6);
+    assert.match(await value() ?? '', new RegExp(`^Point 12 of 12: ${name(11)}`), 'the keyboard stays at its point');
+    await page.keyboard.press('Home');
+    assert.match(await value() ?? '', new RegExp(`^Point 7 of 12: ${name(6)}`));
+    await page.keyboard.press('0');
+    await inSight(all);
+    await page.mouse.move(box.x + box.width / 2, box.y + 100);
+    await page.mouse.wheel(0, -100);
+    await inSight(all);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -100);
+    await page.keyboard.up('Control');
+    await inSight(6);
+    await visit(page, server.url, '#/history?tag=branch%3Dmain&zoom=1-999999');
+    await inSight(all);
+    assert.deepEqual(await axeFaults(page), []);
+});
+
 test('metrics beside each other, filters, and what has no points', async () => {
     await visit(page, server.url, '#/history?tag=branch%3Dmain');
     await page.getByRole('combobox', { name: 'Add a chart' }).fill('busy');
@@ -195,6 +243,8 @@ test('the newest run of a tag has an address', async () => {
 
 test('the interface and the log of webhooks are pages', async () => {
     await visit(page, server.url, '#/');
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await addressed(page, '#/webhooks');
     await page.getByRole('link', { name: 'API', exact: true }).click();
     await addressed(page, '#/api');
     const { paths } = await get(server.url, 'openapi.json');

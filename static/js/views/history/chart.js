@@ -8,6 +8,7 @@ import { go, traceHref } from '../../app/router.js';
 import { token } from '../../app/theme.js';
 import { choose } from './chosen.js';
 import { pointTable } from './tables.js';
+import { rangeOf, zoomKey, zoomPointer, zoomTools } from './zoom.js';
 import { changeText, dateOf, dateSource, levelText, metricWords, nameOf, scaleOf, sizeText, tagsOf, verdictText } from './words.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -53,24 +54,40 @@ export function historyChart(shown) {
     let live;
     /** @type {Promise<unknown> | undefined} */
     let drawing;
+    let range = rangeOf(series.rows);
+    const tools = zoomTools(series.rows);
+    const zoom = zoomPointer(canvas, series.rows, () => live?.chart());
     const panel = chartPanel({
-        title: kind ? `${short} (${kind})` : short, help: kind ? name : undefined,
+        title: kind ? `${short} (${kind})` : short, help: kind ? name : undefined, tools: tools.nodes,
         chart: h('div', null, verdict(shown), h('div', { class: 'history-chart' }, canvas)), table: () => pointTable(shown),
     });
-    walkable(canvas, {
-        label: `${name} over time`, count: () => points.length, text: pointText, show: (at) => showTip(live?.chart(), at), act: (at) => go(traceHref(points[at].trace)),
-        onKey: (event, at) => {
-            if (event.key !== ' ') return false;
-            if (at >= 0) choose(points[at]);
+    /** Where the points in sight begin and end. */
+    let sight = inSight();
+    // The keyboard walks through what is in sight.
+    const walk = walkable(canvas, {
+        label: `${name} over time`, count: () => sight.end - sight.first, text: (at) => pointText(sight.first + at), show: (at) => showTip(live?.chart(), sight.first + at),
+        act: (at) => go(traceHref(points[sight.first + at].trace)),
+        onKey: ({ key }, at) => {
+            if (key !== ' ') return zoomKey(series.rows, key, points[sight.first + at]?.index);
+            if (at >= 0) choose(points[sight.first + at]);
             return true;
         },
     });
+
+    function inSight() {
+        const from = points.findIndex(({ index }) => index >= range[0]);
+        const behind = points.findIndex(({ index }) => index > range[1]);
+        const end = behind < 0 ? points.length : behind;
+        return { first: from < 0 ? end : from, end };
+    }
+
+    const limits = () => ({ min: range[0] - 0.5, max: range[1] + 0.5 });
 
     /** @param {number} at */
     function pointText(at) {
         const change = changeAt.get(points[at].index);
         return [`Point ${fmt.int(at + 1)} of ${fmt.int(points.length)}: ${nameOf(points[at])}, ${scale.text(points[at].value)}, ${dateOf(points[at])}`, ...tagsOf(points[at]),
-            ...(change ? [changeText(change, scale)] : []), 'Space chooses it, Enter opens its trace'].join('. ');
+            ...(change ? [changeText(change, scale)] : []), 'Space chooses it, Enter opens its trace, plus and minus zoom, 0 shows all'].join('. ');
     }
 
     /** @param {Point} point */
@@ -105,9 +122,9 @@ export function historyChart(shown) {
                 parsing: false, normalized: true,
                 interaction: { mode: 'nearest', axis: 'x', intersect: false },
                 layout: { padding: { top: 18 } },
-                onClick: (/** @type {unknown} */ _, /** @type {{index: number}[]} */ items) => items[0] && choose(points[items[0].index]),
+                onClick: (/** @type {unknown} */ _, /** @type {{index: number}[]} */ items) => items[0] && zoom.isClick() && choose(points[items[0].index]),
                 scales: {
-                    x: { type: 'linear', min: points[0].index - 0.5, max: points[points.length - 1].index + 0.5, grid: { display: false }, border: { color: token('--line-strong') },
+                    x: { type: 'linear', ...limits(), grid: { display: false }, border: { color: token('--line-strong') },
                         ticks: { ...ticks, autoSkipPadding: 24, precision: 0, callback: (/** @type {number} */ value) => dates.get(value) ?? '' } },
                     y: { grace: '8%', border: { display: false }, grid: { color: token('--line') }, ticks: { ...ticks, maxTicksLimit: 6 }, title: { display: true, text: scale.name, color: token('--ink-2'), font: font(12) } },
                 },
@@ -118,7 +135,7 @@ export function historyChart(shown) {
                     afterBody: (/** @type {any} */ items) => (items.length ? tipLines(points[items[0].dataIndex]) : []),
                 } } },
             },
-            plugins: [{ id: 'levels', beforeDatasetsDraw: drawLevels }],
+            plugins: [{ id: 'levels', beforeDatasetsDraw: drawLevels, afterDraw: (/** @type {ChartInstance} */ chart) => zoom.paint(chart, `${categoryColour(0)}33`) }],
         };
     }
 
@@ -132,7 +149,9 @@ export function historyChart(shown) {
     function drawLevels({ ctx: context, chartArea: { left, right, top, bottom }, scales: { x, y } }) {
         const inside = (/** @type {number} */ index) => Math.max(left, Math.min(right, x.getPixelForValue(index)));
         context.save();
-        context.font = `12px ${token('--font')}`;
+        context.beginPath();
+        context.rect(left, top, right - left, bottom - top);
+        context.clip();
         context.strokeStyle = token('--ink-2');
         context.lineWidth = 1.5;
         context.setLineDash([5, 4]);
@@ -143,9 +162,11 @@ export function historyChart(shown) {
             context.lineTo(inside(last + 0.5), height);
             context.stroke();
         }
-        context.setLineDash([]);
+        context.restore();
+        context.save();
+        context.font = `12px ${token('--font')}`;
         let free = -Infinity;
-        for (const change of shown.changes.changes.filter(({ index }) => index > points[0].index)) {
+        for (const change of shown.changes.changes.filter(({ index }) => index > range[0] && index <= range[1])) {
             const at = Math.round(x.getPixelForValue(change.index - 0.5)) + 0.5;
             const text = sizeText(change);
             const width = context.measureText(text).width;
@@ -165,16 +186,30 @@ export function historyChart(shown) {
         context.restore();
     }
 
+    /** The keyboard stays at its point while that is in sight. @param {import('./zoom.js').Range} next */
+    function look(next) {
+        const at = Number(canvas.getAttribute('aria-valuenow')) - 1 + sight.first;
+        range = next;
+        sight = inSight();
+        walk.set(canvas === document.activeElement && at >= sight.first && at < sight.end ? at - sight.first : -1);
+    }
+
     return {
         root: panel.root,
-        /** @param {number[]} traces that are chosen */
+        /** Shows the part that the address says. @param {number[]} traces that are chosen */
         async update(traces) {
-            if (live && traces.join() === chosen.join()) return;
+            const next = rangeOf(series.rows);
+            const moves = next.join() !== range.join();
+            tools.paint();
+            if (live && !moves && traces.join() === chosen.join()) return;
+            if (moves) look(next);
             chosen = traces;
             drawing ??= draw(canvas, config).then((chart) => { live = chart; });
             if (live) {
-                Object.assign(live.chart()?.data.datasets[0] ?? {}, looks());
-                live.chart()?.update('none');
+                const chart = live.chart();
+                Object.assign(chart?.data.datasets[0] ?? {}, looks());
+                Object.assign(chart?.options.scales.x ?? {}, limits());
+                chart?.update('none');
             } else await drawing;
         },
         destroy() {

@@ -28,7 +28,7 @@ export function chosenBar() {
                     h('button', { class: 'icon-button', type: 'button', 'aria-label': `Let go of ${nameOf(point)}`, title: 'Let go', onclick: () => choose(point) }, icon('close')),
                     h('span', { class: 'quiet' }, [dateOf(point), ...tagsOf(point).slice(0, 2)].join(', ')))),
                 candidate ? h('a', { class: 'button primary', href: diffHref({ base: base.trace, candidate: candidate.trace }) }, 'What changed') : null,
-                candidate ? null : h('p', { class: 'quiet' }, base ? 'Choose a second point to compare.' : 'Click a point to choose it, a second one to compare. Keys: arrows walk, Space chooses, Enter opens the trace.'));
+                candidate ? null : h('p', { class: 'quiet' }, base ? 'Choose a second point to compare.' : 'Click a point to choose it, a second one to compare. Drag over a range or turn the wheel with Ctrl to zoom. Keys: arrows walk, Space chooses, Enter opens the trace, + − 0 zoom.'));
         },
     };
 }
