@@ -56,7 +56,16 @@ class Snapshots(unittest.TestCase):
             curve = server.get(base + '/curve').json()
             self.assertEqual((curve['total_points'], curve['peak'], curve['points'][0]), (7, 2, [0, None, 500, 4096]))
             lives = server.get(base + '/lives', limit=2).json()
-            self.assertEqual((lives['total'], lives['bytes'], lives['first'], lives['end'], lives['left_out_bytes']), (3, [4096, 1000], [1, 5], [3, 7], 500))
+            self.assertEqual((lives['total'], lives['bytes'], lives['first'], lives['end'], lives['left_out_bytes']), (3, [500, 4096], [-1, 1], [7, 3], 0))
+            self.assertEqual((lives['low'], lives['top_bytes'], lives['in_window']), ([0, 1500], 5596, 3))
+            covered = sum(lives['shades']) / 100 / len(lives['shades'])
+            self.assertAlmostEqual(covered, 1000 / 5596 * 1 / 6, delta=0.01)
+            part = server.get(base + '/lives', first_event=3, end_event=5, low_bytes=600, high_bytes=5000).json()
+            self.assertEqual((part['first'], part['in_window'], part['shades']), ([1], 1, []))
+            self.assertEqual((part['first_event'], part['end_event'], part['low_bytes'], part['high_bytes']), (3, 5, 600, 5000))
+            for query in ({'first_event': -1}, {'high_bytes': 'x'}, {'limit': 0}):
+                self.assertEqual(server.get(base + '/lives', **query).status, 400)
+            self.assertEqual(server.get(base + '/lives', first_event=9, end_event=2, low_bytes=1 << 62, high_bytes=1).json()['first'], [])
             self.assertEqual(server.get('/api/v1/traces/%d/contents' % trace['id']).json()['roles'], {})
 
     def test_difference(self):

@@ -32,9 +32,11 @@ static void ask_device(const struct memory_snapshot *snapshot,
     struct snapshot_figures figures;
     struct snapshot_curve curve;
     struct snapshot_lives lives;
+    const struct snapshot_window window = {
+        .end_event = SNAPSHOT_NONE, .high_bytes = SNAPSHOT_NONE, .limit = 5};
     fuzz_require(snapshot_figures_of(snapshot, device, arena, &figures), "figures");
     fuzz_require(snapshot_curve_of(snapshot, device, 3, arena, &curve), "a curve");
-    fuzz_require(snapshot_lives_of(snapshot, device, 5, arena, &lives), "lives");
+    fuzz_require(snapshot_lives_of(snapshot, device, &window, arena, &lives), "lives");
     fuzz_require(curve.total_points == figures.events + 1, "a point an event, and one before");
 }
 

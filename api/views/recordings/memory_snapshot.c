@@ -214,43 +214,72 @@ bool snapshot_curve_get(struct api_call *call, struct err *err)
 /* Columns, for a canvas. */
 static void write_lives(struct json_write *w, const struct snapshot_lives *lives)
 {
-    static const char *const keys[] = {"first", "end", "bytes", "frame"};
-    for (size_t column = 0; column < 4; column++) {
+    static const char *const keys[] = {"first", "end", "bytes", "low", "frame"};
+    for (size_t column = 0; column < sizeof keys / sizeof *keys; column++) {
         jw_key(w, keys[column]);
         jw_array_begin(w);
         for (size_t i = 0; i < lives->count; i++) {
             const struct snapshot_life_row *row = &lives->rows[i];
-            const int64_t values[] = {row->first, row->end, row->bytes, row->frame};
+            const int64_t values[] = {row->first, row->end, row->bytes, row->low, row->frame};
             jw_int(w, values[column]);
         }
         jw_array_end(w);
     }
+    jw_key(w, "frames");
+    jw_array_begin(w);
+    for (size_t i = 0; i < lives->frame_count; i++) {
+        jw_string(w, lives->frames[i]);
+    }
+    jw_array_end(w);
+}
+
+static void write_window(struct json_write *w, const struct snapshot_lives *lives)
+{
+    jw_key_int(w, "first_event", lives->window.first_event);
+    jw_key_int(w, "end_event", lives->window.end_event);
+    jw_key_int(w, "low_bytes", lives->window.low_bytes);
+    jw_key_int(w, "high_bytes", lives->window.high_bytes);
+    jw_key_int(w, "events", lives->events);
+    jw_key_int(w, "top_bytes", lives->top_bytes);
+    jw_key_int(w, "total", lives->total);
+    jw_key_int(w, "in_window", lives->in_window);
+    jw_key_int(w, "left_out_bytes", lives->left_out_bytes);
+    jw_key_int(w, "shade_columns", SNAPSHOT_SHADE_COLUMNS);
+    jw_key(w, "shades");
+    jw_array_begin(w);
+    for (size_t i = 0;
+         lives->shades != NULL && i < (size_t)SNAPSHOT_SHADE_COLUMNS * SNAPSHOT_SHADE_ROWS; i++) {
+        jw_int(w, lives->shades[i]);
+    }
+    jw_array_end(w);
+}
+
+static bool read_window(struct api_call *call, struct snapshot_window *window, struct err *err)
+{
+    int64_t limit = LIVES_DEFAULT;
+    *window = (struct snapshot_window){.end_event = SNAPSHOT_NONE, .high_bytes = SNAPSHOT_NONE};
+    bool ok =
+        query_string_int(&call->query, "limit", 1, LIVES_MAX, &limit, err) &&
+        query_string_int(&call->query, "first_event", 0, INT64_MAX, &window->first_event, err) &&
+        query_string_int(&call->query, "end_event", 1, INT64_MAX, &window->end_event, err) &&
+        query_string_int(&call->query, "low_bytes", 0, INT64_MAX, &window->low_bytes, err) &&
+        query_string_int(&call->query, "high_bytes", 1, INT64_MAX, &window->high_bytes, err);
+    window->limit = (size_t)limit;
+    return ok;
 }
 
 bool snapshot_lives_get(struct api_call *call, struct err *err)
 {
     struct snapshot_request request;
     struct snapshot_answer answer;
-    int64_t limit = LIVES_DEFAULT;
-    if (!read_request(call, &request, err) ||
-        !query_string_int(&call->query, "limit", 1, LIVES_MAX, &limit, err)) {
-        return false;
-    }
-    request.count = (size_t)limit;
-    if (!snapshot_read(call->api->jobs, SNAPSHOT_LIVES, &request, call_arena(call), &answer, err)) {
+    if (!read_request(call, &request, err) || !read_window(call, &request.window, err) ||
+        !snapshot_read(call->api->jobs, SNAPSHOT_LIVES, &request, call_arena(call), &answer, err)) {
         return false;
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     write_lives(&w, &answer.lives);
-    jw_key(&w, "frames");
-    jw_array_begin(&w);
-    for (size_t i = 0; i < answer.lives.frame_count; i++) {
-        jw_string(&w, answer.lives.frames[i]);
-    }
-    jw_array_end(&w);
-    jw_key_int(&w, "total", answer.lives.total);
-    jw_key_int(&w, "left_out_bytes", answer.lives.left_out_bytes);
+    write_window(&w, &answer.lives);
     jw_object_end(&w);
     return true;
 }

@@ -22,16 +22,6 @@ static bool is_asked(const struct snapshot_question *question, const struct snap
     return question->device == SNAPSHOT_NONE || question->device == device->id;
 }
 
-static bool lives_then(const struct snapshot_device *device,
-                       const struct snapshot_replay *replay,
-                       const struct snapshot_life *life,
-                       enum snapshot_when when)
-{
-    int64_t at = when == SNAPSHOT_AT_PEAK ? replay->peak - 1 : (int64_t)device->event_count - 1;
-    bool is_there = when == SNAPSHOT_AT_PEAK || life->block != SNAPSHOT_NO_BLOCK;
-    return is_there && life->first <= at && at < life->end;
-}
-
 /* ---- frames ---- */
 
 /* Rows by the text of their frame, of both snapshots: texts of two tables get ids of one. */
@@ -85,7 +75,7 @@ static bool add_device(struct frames *frames,
     bool ok = snapshot_replay(device, &replay);
     for (size_t i = 0; ok && i < replay.life_count; i++) {
         const struct snapshot_life *life = &replay.lives[i];
-        if (lives_then(device, &replay, life, question->when)) {
+        if (snapshot_lives_then(device, &replay, life, question->when)) {
             ok = add_life(frames, snapshot_frame_text(snapshot, life->frame), life->bytes,
                           snapshot == question->baseline);
         }
@@ -241,7 +231,7 @@ static bool list_peak(const struct memory_snapshot *snapshot,
 {
     bool ok = true;
     for (size_t i = 0; ok && i < replay->life_count; i++) {
-        if (lives_then(device, replay, &replay->lives[i], SNAPSHOT_AT_PEAK)) {
+        if (snapshot_lives_then(device, replay, &replay->lives[i], SNAPSHOT_AT_PEAK)) {
             ok = fill_block(snapshot, device, &replay->lives[i], arena, &rows[(*count)++]);
         }
     }
@@ -273,101 +263,6 @@ bool snapshot_blocks(const struct snapshot_question *question,
                   : list_peak(snapshot, device, &replay, arena, *rows, count));
         snapshot_replay_free(&replay);
     }
-    return ok;
-}
-
-/* ---- lives ---- */
-
-struct ranked {
-    int64_t bytes;
-    uint32_t life;
-};
-
-static int by_size(const void *left, const void *right)
-{
-    const struct ranked *a = left;
-    const struct ranked *b = right;
-    if (a->bytes != b->bytes) {
-        return a->bytes < b->bytes ? 1 : -1;
-    }
-    return (a->life > b->life) - (a->life < b->life);
-}
-
-static int by_first(const void *left, const void *right)
-{
-    const struct snapshot_life_row *a = left;
-    const struct snapshot_life_row *b = right;
-    return a->first != b->first ? (a->first < b->first ? -1 : 1)
-                                : (a->end > b->end) - (a->end < b->end);
-}
-
-/* Frames of the rows get numbers in order of their first row. */
-static bool number_frames(const struct memory_snapshot *snapshot,
-                          struct arena *arena,
-                          struct snapshot_lives *out)
-{
-    struct strtab *texts = strtab_create();
-    bool ok = texts != NULL;
-    out->frames = arena_calloc(arena, out->count + 1, sizeof *out->frames);
-    ok = ok && out->frames != NULL;
-    for (size_t i = 0; ok && i < out->count; i++) {
-        const char *text = snapshot_frame_text(snapshot, out->rows[i].frame);
-        uint32_t id = strtab_intern(texts, text, strlen(text));
-        ok = id != STRTAB_NONE;
-        if (ok && id > out->frame_count) { /* id 0 is the empty text, which no frame is */
-            out->frames[out->frame_count++] = copy(arena, text);
-            ok = out->frames[out->frame_count - 1] != NULL;
-        }
-        out->rows[i].frame = ok && id > 0 ? id - 1 : 0;
-    }
-    strtab_destroy(texts);
-    return ok;
-}
-
-static bool choose_lives(const struct snapshot_device *device,
-                         const struct snapshot_replay *replay,
-                         size_t limit,
-                         struct arena *arena,
-                         struct snapshot_lives *out)
-{
-    struct ranked *ranked = scratch_alloc(replay->life_count, sizeof *ranked);
-    size_t kept = limit < replay->life_count ? limit : replay->life_count;
-    out->rows = arena_calloc(arena, kept + 1, sizeof *out->rows);
-    out->total = (int64_t)replay->life_count;
-    if (ranked == NULL || out->rows == NULL) {
-        scratch_free(ranked);
-        return false;
-    }
-    for (size_t i = 0; i < replay->life_count; i++) {
-        ranked[i] = (struct ranked){replay->lives[i].bytes, (uint32_t)i};
-    }
-    qsort(ranked, replay->life_count, sizeof *ranked, by_size);
-    for (size_t i = 0; i < replay->life_count; i++) {
-        const struct snapshot_life *life = &replay->lives[ranked[i].life];
-        if (i < kept) {
-            out->rows[out->count++] =
-                (struct snapshot_life_row){life->first, life->end, life->bytes, life->frame};
-        } else if (lives_then(device, replay, life, SNAPSHOT_AT_PEAK)) {
-            out->left_out_bytes = saturating_add(out->left_out_bytes, life->bytes);
-        }
-    }
-    qsort(out->rows, out->count, sizeof *out->rows, by_first);
-    scratch_free(ranked);
-    return true;
-}
-
-bool snapshot_lives_of(const struct memory_snapshot *snapshot,
-                       const struct snapshot_device *device,
-                       size_t limit,
-                       struct arena *arena,
-                       struct snapshot_lives *out)
-{
-    struct snapshot_replay replay;
-    *out = (struct snapshot_lives){.count = 0};
-    bool ok = snapshot_replay(device, &replay) &&
-              choose_lives(device, &replay, limit, arena, out) &&
-              number_frames(snapshot, arena, out);
-    snapshot_replay_free(&replay);
     return ok;
 }
 

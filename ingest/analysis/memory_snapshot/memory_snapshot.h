@@ -100,26 +100,41 @@ bool snapshot_curve_of(const struct memory_snapshot *snapshot,
                        struct arena *arena,
                        struct snapshot_curve *out) KS_MUST_USE;
 
+/* What a drawing shows: events across, bytes upwards. It keeps the `limit` lives that take most of
+ * its area; SNAPSHOT_NONE as an end: to the last event, to the highest byte. */
+struct snapshot_window {
+    int64_t first_event, end_event, low_bytes, high_bytes;
+    size_t limit;
+};
+
 /* A block's life, to be drawn: from event `first` (-1: before the recording) to event `end` (one
- * behind the last: it lived on). */
+ * behind the last: it lived on), from byte `low` upwards. Blocks lie in order of their addresses;
+ * addresses that no block ever had are left out. */
 struct snapshot_life_row {
-    int64_t first, end, bytes;
+    int64_t first, end, bytes, low;
     uint32_t frame; /* in snapshot_lives.frames */
 };
 
+#define SNAPSHOT_SHADE_COLUMNS 320
+#define SNAPSHOT_SHADE_ROWS 80
+
 struct snapshot_lives {
+    struct snapshot_window window;  /* with its ends */
     struct snapshot_life_row *rows; /* in order of their first event */
     size_t count;
-    int64_t total;          /* lives of the device */
-    int64_t left_out_bytes; /* of those beyond the limit, at the peak */
+    int64_t total, in_window; /* lives of the device, and those that the window shows a part of */
+    int64_t left_out_bytes;   /* at the peak, of those of the window beyond the limit */
+    int64_t events, top_bytes;
+    uint8_t *shades; /* percent of each cell of the window that lives beyond the limit cover, row by
+                        row from the lowest; NULL: there are none */
     const char **frames;
     size_t frame_count;
 };
 
-/* The `limit` lives that took most bytes. */
+/* O(n log n) of lives. False without memory. */
 bool snapshot_lives_of(const struct memory_snapshot *snapshot,
                        const struct snapshot_device *device,
-                       size_t limit,
+                       const struct snapshot_window *window,
                        struct arena *arena,
                        struct snapshot_lives *out) KS_MUST_USE;
 

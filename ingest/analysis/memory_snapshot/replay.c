@@ -142,6 +142,16 @@ void snapshot_replay_free(struct snapshot_replay *replay)
     scratch_free(replay->lives);
 }
 
+bool snapshot_lives_then(const struct snapshot_device *device,
+                         const struct snapshot_replay *replay,
+                         const struct snapshot_life *life,
+                         enum snapshot_when when)
+{
+    int64_t at = when == SNAPSHOT_AT_PEAK ? replay->peak - 1 : (int64_t)device->event_count - 1;
+    bool is_there = when == SNAPSHOT_AT_PEAK || life->block != SNAPSHOT_NO_BLOCK;
+    return is_there && life->first <= at && at < life->end;
+}
+
 /* ---- texts ---- */
 
 int64_t snapshot_time_ns(const struct memory_snapshot *snapshot,

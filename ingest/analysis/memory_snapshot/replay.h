@@ -2,6 +2,7 @@
 #ifndef KS_ANALYSIS_MEMORY_SNAPSHOT_REPLAY_H
 #define KS_ANALYSIS_MEMORY_SNAPSHOT_REPLAY_H
 
+#include "ingest/analysis/memory_snapshot/memory_snapshot.h"
 #include "ingest/base/attr.h"
 #include "ingest/model/memory_snapshot.h"
 
@@ -32,6 +33,11 @@ struct snapshot_replay {
 bool snapshot_replay(const struct snapshot_device *device, struct snapshot_replay *out) KS_MUST_USE;
 void snapshot_replay_free(struct snapshot_replay *replay);
 
+/* At the end only what the segments still hold counts. */
+bool snapshot_lives_then(const struct snapshot_device *device,
+                         const struct snapshot_replay *replay,
+                         const struct snapshot_life *life,
+                         enum snapshot_when when);
 /* Time of the last of `count` events, from the snapshot's start; SNAPSHOT_NONE. */
 int64_t snapshot_time_ns(const struct memory_snapshot *snapshot,
                          const struct snapshot_device *device,

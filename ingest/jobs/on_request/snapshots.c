@@ -94,7 +94,7 @@ static bool answer_device(const struct memory_snapshot *snapshot, const struct r
         return reading->view == SNAPSHOT_CURVE
                    ? snapshot_curve_of(snapshot, device, request->count, reading->arena,
                                        &reading->out->curve)
-                   : snapshot_lives_of(snapshot, device, request->count, reading->arena,
+                   : snapshot_lives_of(snapshot, device, &request->window, reading->arena,
                                        &reading->out->lives);
     }
     return err_set(reading->err, ERR_NOT_FOUND, "The snapshot has no such device");

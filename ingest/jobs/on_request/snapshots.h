@@ -26,7 +26,8 @@ struct snapshot_request {
     int64_t baseline_id; /* of frames; 0: none */
     int64_t device;      /* SNAPSHOT_NONE: all; for curve and lives the lowest */
     enum snapshot_when when;
-    size_t count; /* pixels of a curve, lives */
+    size_t count;                  /* pixels of a curve */
+    struct snapshot_window window; /* of lives */
 };
 
 /* What the view has. */

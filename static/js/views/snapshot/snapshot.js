@@ -1,9 +1,11 @@
-/** A memory snapshot: what each device reserved and gave out, blocks over time, and who holds memory. */
+/** A memory snapshot: what each device reserved and gave out, blocks over time, and who holds memory, alone or against another snapshot. */
 
 import { h, fill } from '../../lib/dom.js';
-import { rowTable } from '../../table/rowtable.js';
-import { fullName, figures } from '../../table/detail_parts.js';
+import { segmented } from '../../table/rowtable.js';
+import { figures } from '../../table/detail_parts.js';
+import { setParams } from '../../app/router.js';
 import { blocksOverTime } from './blocks.js';
+import { holders } from './holders.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -15,16 +17,25 @@ import * as fmt from '../../lib/fmt.js';
  */
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
-    const [snapshot, lives] = await Promise.all([
-        api.call(`traces/${trace.id}/memory-snapshot`, { signal }),
-        api.call(`traces/${trace.id}/memory-snapshot/lives`, { signal, query: { limit: 5000 } })]);
-    const blocks = blocksOverTime(lives);
-    const table = frameTable(trace);
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory snapshot')),
-        ...snapshot.devices.map(deviceSection), blocks.root,
-        h('section', { class: 'section' }, h('h2', null, 'Held at the peak, by source line'), table.root));
-    blocks.paint();
-    return { ready: table.update(route.params), update: (next) => table.update(next.params), destroy: () => { blocks.destroy(); table.destroy(); } };
+    const snapshot = await api.call(`traces/${trace.id}/memory-snapshot`, { signal });
+    /** @type {string[]} */
+    const devices = snapshot.devices.map((/** @type {any} */ { device }) => String(device));
+    const fallback = devices[0] ?? '';
+    const deviceOf = (/** @type {URLSearchParams} */ params) => devices.find((device) => device === params.get('device')) ?? fallback;
+    const choice = devices.length > 1 ? segmented('Device', devices.map((device) => ({ value: device, label: `Device ${device}` })), (device) => setParams({ device: device === fallback ? null : device, blocks: null })) : null;
+    const shown = h('div', null);
+    const blocks = blocksOverTime(trace, signal);
+    const held = holders(trace, snapshot, signal);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory snapshot'), choice?.root), shown, devices.length ? blocks.root : null, ...held.roots);
+
+    /** @param {URLSearchParams} params */
+    function update(params) {
+        const device = deviceOf(params);
+        choice?.show(device);
+        fill(shown, snapshot.devices.filter((/** @type {any} */ item) => String(item.device) === device).map(deviceSection));
+        return Promise.all([devices.length ? blocks.update(params, device) : null, held.update(params, device)]);
+    }
+    return { ready: update(route.params), update: (next) => update(next.params), destroy: () => { blocks.destroy(); held.destroy(); } };
 }
 
 /** @param {any} device of the answer */
@@ -36,24 +47,4 @@ function deviceSection(device) {
         ['Fragmentation', fmt.share(device.fragmentation)], ['Before the recording', fmt.bytes(device.history_start_allocated_bytes)],
         ['Live blocks', fmt.int(device.live_blocks)], ['Segments', fmt.int(device.segments)], ['Events', fmt.int(device.events)]]),
     oom.length ? h('div', null, h('h3', null, 'Out of memory'), h('ul', null, ...oom)) : null);
-}
-
-/** @param {Trace} trace */
-function frameTable(trace) {
-    return rowTable({
-        id: String(trace.id),
-        view: 'memory-snapshot/frames',
-        caption: 'Held at the peak, by source line',
-        noun: () => ['line', 'lines'],
-        search: 'Search source lines',
-        columnsFor: () => [
-            { key: 'frame', label: 'Source line', kind: 'name', width: 320, priority: 0 },
-            { key: 'bytes', label: 'Bytes', kind: 'size', width: 104, priority: 1, help: 'As requested' },
-            { key: 'share', label: 'Share', kind: 'share', width: 96, priority: 2, help: 'Of all bytes at the peak' },
-            { key: 'blocks', label: 'Blocks', kind: 'int', width: 84, priority: 3 },
-        ],
-        defaultSort: () => ['bytes', 'desc'],
-        detail: (row) => h('div', null, fullName(row.frame), figures([['Blocks', fmt.int(row.blocks)], ['Bytes', fmt.int(row.bytes)]])),
-        emptyText: (q) => (q ? `No results for “${q}”.` : 'The snapshot holds no block.'),
-    });
 }

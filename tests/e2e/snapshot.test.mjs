@@ -1,0 +1,161 @@
+/** Memory snapshots: blocks over time in a window that the address keeps, who holds memory, and what another snapshot holds. */
+import { after, before, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startServer, startBrowser, newPage, visit, put, get, eventually, addressed, settled, axeFaults } from './support.mjs';
+
+const FIXTURES = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../fixtures');
+/** Snapshots: a given one, one whose block is twice as large, and one with many small blocks beside a large one. */
+const MAKE = `
+import pickle, sys
+sys.path.insert(0, sys.argv[1])
+import recordings
+one, two, many = sys.argv[2:]
+open(one, 'wb').write(recordings.snapshot())
+open(two, 'wb').write(recordings.snapshot(peak_bytes=8192))
+value = recordings.snapshot_value()
+trace = value['device_traces'][0]
+for at in range(9000):
+    for action in ('alloc', 'free_requested'):
+        trace.append({'action': action, 'addr': 0x100000 + 64 * (at % 100), 'size': 64, 'stream': 7, 'time_us': 2000 + at, 'frames': recordings.TRAIN})
+open(many, 'wb').write(pickle.dumps(value, protocol=4))
+`;
+const traces = {};
+let server;
+let chrome;
+let page;
+let folder;
+
+before(async () => {
+    server = await startServer();
+    chrome = await startBrowser();
+    page = await newPage(chrome.browser);
+    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-snapshot-'));
+    const files = ['one', 'two', 'many'].map((name) => path.join(folder, `${name}.pickle`));
+    execFileSync('python3', ['-c', MAKE, FIXTURES, ...files]);
+    for (const file of files) traces[path.basename(file, '.pickle')] = await put(server.url, 'snapshots', file);
+});
+after(async () => {
+    await chrome?.stop();
+    await server?.stop();
+    if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+const canvas = (on = page) => on.locator('.snapshot-blocks');
+const span = async () => (await canvas().getAttribute('data-span')).split('-').map(Number);
+const said = async () => (await page.textContent('.section:has(.snapshot-blocks) .strip-line')).replaceAll('\u00a0', ' ');
+const lives = (trace, query = '') => get(server.url, `traces/${trace.id}/memory-snapshot/lives${query}`);
+const table = () => page.locator('.row-table');
+const lines = () => table().locator('tbody tr:has(.row-toggle)').evaluateAll((list) => list.map((line) => [...line.cells].map((cell) => cell.textContent.trim())));
+
+/** Whether something is drawn at a place of the canvas, 0..1 from the left and the top. */
+const drawnAt = (x, y) => canvas().evaluate((node, [across, down]) => node.getContext('2d').getImageData(across * (node.width - 1), down * (node.height - 1), 1, 1).data[3] > 0, [x, y]);
+
+test('a block is drawn where the interface says, and told under the pointer', async () => {
+    await visit(page, server.url, `#/traces/${traces.one.id}/snapshot`);
+    const all = await lives(traces.one);
+    assert.deepEqual(await span(), [0, all.events, 0, all.top_bytes]);
+    const largest = all.bytes.indexOf(Math.max(...all.bytes));
+    const [x, y] = [(all.first[largest] + all.end[largest]) / 2 / all.events, 1 - (all.low[largest] + all.bytes[largest] / 2) / all.top_bytes];
+    await eventually(async () => assert.ok(await drawnAt(x, y)));
+    assert.ok(!await drawnAt(x / 20, y), 'nothing before it was taken');
+    const box = await canvas().boundingBox();
+    await canvas().hover({ position: { x: x * box.width, y: y * box.height } });
+    await eventually(async () => assert.match(await said(), /train\.py:20 forward.*4\.0 KiB · event 1 to event 3/));
+    assert.deepEqual(await axeFaults(page), []);
+});
+
+test('keys zoom, move and walk; the window stands in the address, which gives it back', async () => {
+    await canvas().focus();
+    await page.keyboard.press('+');
+    await addressed(page, 'blocks=');
+    const zoomed = await span();
+    const all = await lives(traces.one);
+    assert.ok(zoomed[1] - zoomed[0] < all.events && zoomed[3] - zoomed[2] < all.top_bytes, zoomed.join());
+    await page.keyboard.press('ArrowUp');
+    await eventually(async () => assert.ok((await span())[2] > zoomed[2]));
+    await settled(page);
+    const moved = await span();
+    await addressed(page, `blocks=${moved.join('-')}`);
+    await visit(page, server.url, await page.evaluate(() => location.hash));
+    assert.deepEqual(await span(), moved);
+    await canvas().focus();
+    await page.keyboard.press('n');
+    await eventually(async () => assert.match(await said(), /forward|before the recording/));
+    await page.keyboard.press('0');
+    await page.waitForFunction(() => !location.hash.includes('blocks='));
+    await settled(page);
+    assert.deepEqual(await span(), [0, all.events, 0, all.top_bytes]);
+});
+
+test('Ctrl and the wheel zoom at the pointer, a drag moves', async () => {
+    const box = await canvas().boundingBox();
+    await page.mouse.move(box.x + box.width - 2, box.y + box.height - 2);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -400);
+    await page.keyboard.up('Control');
+    await addressed(page, 'blocks=');
+    const all = await lives(traces.one);
+    const [from, to, low, high] = await span();
+    assert.ok(from > 0 && to === all.events && low < all.top_bytes / 50 && high < all.top_bytes, `the corner stays: ${[from, to, low, high]}`);
+    await settled(page);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 2, box.y + 40, { steps: 3 });
+    await page.mouse.up();
+    await eventually(async () => assert.equal((await span())[2], 0, 'nothing lies lower than the lowest byte'));
+    await page.mouse.move(box.x + 20, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 20, box.y + box.height - 2, { steps: 3 });
+    await page.mouse.up();
+    await eventually(async () => assert.ok((await span())[2] > low));
+});
+
+test('what is too much to draw one by one is a shade, until the window is small enough', async () => {
+    const all = await lives(traces.many, '?limit=8000');
+    assert.ok(all.in_window > 8000 && all.shades.some((percent) => percent > 0), `${all.in_window} blocks`);
+    await visit(page, server.url, `#/traces/${traces.many.id}/snapshot`);
+    await eventually(async () => assert.match((await page.textContent('.section:has(.snapshot-blocks)')).replaceAll('\u00a0', ' '), /9,003 blocks of 9,003, 8,000 of them drawn one by one/));
+    await visit(page, server.url, `#/traces/${traces.many.id}/snapshot?blocks=100-200-0-${all.top_bytes}`);
+    const part = await lives(traces.many, `?limit=8000&first_event=100&end_event=200&high_bytes=${all.top_bytes}`);
+    assert.ok(part.in_window < 100 && part.shades.length === 0);
+    assert.ok(part.first.every((first, at) => first < 200 && part.end[at] >= 100));
+    await eventually(async () => assert.doesNotMatch(await page.textContent('.section:has(.snapshot-blocks)'), /one by one/));
+});
+
+test('against another snapshot: by source line and by size, in the address', async () => {
+    await visit(page, server.url, `#/traces/${traces.two.id}/snapshot`);
+    await page.click('button:has-text("Compare with a snapshot")');
+    await page.locator('dialog .picker').nth(1).locator('input').click();
+    await page.click('dialog .picker-list li:has-text("one.pickle")');
+    await addressed(page, `against=${traces.one.id}`);
+    const { rows } = await get(server.url, `traces/${traces.two.id}/memory-snapshot/frames?baseline=${traces.one.id}&sort=delta_bytes&order=desc`);
+    await eventually(async () => {
+        const shown = await lines();
+        assert.equal(shown.length, rows.length);
+        assert.ok(shown[0].some((text) => text.includes('forward')), shown[0].join());
+    });
+    assert.deepEqual(rows.map(({ delta_bytes: change }) => change), [4096, 0]);
+    assert.deepEqual((await page.locator('.plain-table thead th').allTextContents()).slice(3), ['Blocks there', 'Bytes there', 'Change']);
+    await page.click('label:has-text("At the end")');
+    await addressed(page, 'at=end');
+    await page.click('button:has-text("This one alone")');
+    await page.waitForFunction(() => !location.hash.includes('against='));
+    await eventually(async () => assert.equal((await page.locator('.plain-table thead th').allTextContents()).length, 3));
+});
+
+for (const theme of ['light', 'dark']) {
+    test(`400 pixels, ${theme}: nothing stands out at the side`, async () => {
+        const narrow = await newPage(chrome.browser, { width: 400, theme });
+        await visit(narrow, server.url, `#/traces/${traces.two.id}/snapshot?against=${traces.one.id}`);
+        assert.ok(await narrow.evaluate(() => document.documentElement.scrollWidth <= globalThis.innerWidth));
+        assert.deepEqual(await axeFaults(narrow), []);
+        assert.deepEqual(narrow.complaints, []);
+        await narrow.leave();
+    });
+}
+
+test('nothing complained', () => assert.deepEqual(page.complaints, []));
