@@ -255,11 +255,6 @@ static void write_health(struct json_write *w, const struct trace_results *resul
     jw_object_end(w);
 }
 
-const char *render_matrix_units(const struct trace_results *results)
-{
-    return results->is_amd ? "Matrix Cores" : "Tensor Cores";
-}
-
 static void write_tensor_core(struct json_write *w, const struct trace_results *results)
 {
     jw_key(w, "tensor_core");
@@ -268,7 +263,7 @@ static void write_tensor_core(struct json_write *w, const struct trace_results *
         return;
     }
     jw_object_begin(w);
-    jw_key_string(w, "name", render_matrix_units(results));
+    jw_key_string(w, "name", results_matrix_units(results));
     jw_key_double(w, "used_share", results->tensor_pie_used);
     jw_object_end(w);
 }

@@ -39,7 +39,5 @@ double render_mean_cost_ns(const struct trace_results *results, enum time_catego
 double render_median_step_ns(const struct trace_results *results);
 /* More than twice or less than half of the median [DEV-6b]. */
 bool render_is_odd_step(const struct step_row *row, double median_ns);
-/* "Tensor Cores" or "Matrix Cores". */
-const char *render_matrix_units(const struct trace_results *results);
 
 #endif

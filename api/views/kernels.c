@@ -305,7 +305,7 @@ static void write_members(struct json_write *w, const void *table_void)
     jw_key_bool(w, "has_occupancy", table->results->has_occupancy);
     write_config_labels(w, table->results->mlu);
     jw_key_double(w, "tensor_core_share", table->results->tensor_pie_used);
-    jw_key_string(w, "matrix_units", render_matrix_units(table->results));
+    jw_key_string(w, "matrix_units", results_matrix_units(table->results));
     write_match(w, &table->match);
 }
 

@@ -67,6 +67,7 @@ struct memory_snapshot {
     int64_t start_us; /* the smallest time of all; 0 where there is none */
     int64_t end_us;   /* the largest */
     char *settings;   /* allocator_settings as JSON; NULL: not there */
+    bool is_npu;      /* written by torch_npu [FMT-4.1d] */
 };
 
 /* Bytes before an event, where they are known after it [FMT-4.3]. */

@@ -320,7 +320,7 @@ struct store_trace {
     const char *span_digits; /* "" when the file name has none */
     int64_t span;            /* from 1 over the sorted digit strings of the worker [TB-2a] */
     const char *file_name;
-    int64_t rank; /* as given at upload; STORE_NO_RANK */
+    int64_t rank; /* distributedInfo.rank, else as given at upload; STORE_NO_RANK */
     const char *format;
     const char *device_type;
     int64_t event_count;

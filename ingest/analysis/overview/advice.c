@@ -260,8 +260,7 @@ static void advise_matrix_units(struct advice *a)
         buf_printf(&a->text,
                    "Matrix products and convolutions without %s take %.1f%% of the time of %s. "
                    "Automatic mixed precision (torch.autocast) lets them use these units.",
-                   a->results->is_amd ? "Matrix Cores" : "Tensor Cores",
-                   100 * without_ns / a->step_ns, window_of(a));
+                   results_matrix_units(a->results), 100 * without_ns / a->step_ns, window_of(a));
         show_name(a, "kernels", top->name);
         a->saving_ns = without_ns - without_ns / MATRIX_SPEEDUP;
     }

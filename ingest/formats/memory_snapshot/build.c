@@ -57,6 +57,15 @@ static bool is_torch(const struct pickle_value *file)
            text_contains(file, "/torch/") || text_contains(file, "/torch_npu/");
 }
 
+/* torch_npu's own frames say whose memory it is, wherever they stand in the stack [FMT-4.1d]. */
+static void look_for_npu(struct builder *b, const struct pickle_container *frames)
+{
+    for (uint32_t i = 0; !b->out->is_npu && i < frames->count; i++) {
+        const struct pickle_value *file = pickle_get(b->pickle, &frames->items[i], "filename");
+        b->out->is_npu = text_begins(file, "torch_npu/") || text_contains(file, "/torch_npu/");
+    }
+}
+
 static void append_value(struct buf *out, const struct pickle_value *value)
 {
     if (value != NULL && value->kind == PICKLE_TEXT) {
@@ -97,6 +106,7 @@ static uint32_t intern(struct builder *b)
 static uint32_t frame_of_list(struct builder *b, const struct pickle_container *frames)
 {
     buf_clear(&b->text);
+    look_for_npu(b, frames);
     const struct pickle_value *frame = choose_frame(b, frames);
     if (frame == NULL) {
         buf_puts(&b->text, "(no Python frame)");
@@ -428,6 +438,18 @@ static bool read_settings(struct builder *b, const struct pickle_value *settings
 
 /* ---- the whole ---- */
 
+/* CUDA's events have times since PyTorch 2.2, whose segments name their pool; torch_npu's have none
+ * [FMT-4.1d]. */
+static bool lacks_times(const struct builder *b, const struct pickle_container *segments)
+{
+    bool has_events = false;
+    for (size_t i = 0; i < b->out->device_count; i++) {
+        has_events = has_events || b->out->devices[i].event_count > 0;
+    }
+    return has_events && !b->has_times && segments->count > 0 &&
+           pickle_get(b->pickle, &segments->items[0], "segment_pool_id") != NULL;
+}
+
 static bool begin(struct builder *b)
 {
     size_t containers = b->pickle->container_count;
@@ -461,7 +483,9 @@ bool snapshot_build(const struct pickle *pickle, struct memory_snapshot **out, s
         read_settings(&b, pickle_get(pickle, root, "allocator_settings")) && !b.failed;
     scratch_free(b.frame_of);
     buf_free(&b.text);
-    if (!ok) {
+    if (ok) {
+        b.out->is_npu = b.out->is_npu || lacks_times(&b, segments);
+    } else {
         memory_snapshot_destroy(b.out);
         return b.is_repeated
                    ? err_set_at(err, ERR_BAD_INPUT, 0,

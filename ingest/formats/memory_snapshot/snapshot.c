@@ -112,7 +112,7 @@ make_results(const struct memory_snapshot *snapshot, struct trace_results **out,
     if (!ok) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the results of a memory snapshot");
     }
-    results->device_type = "GPU";
+    results->device_type = snapshot->is_npu ? "NPU" : "GPU";
     results->views = 1U << VIEW_SNAPSHOT;
     results->start_ns = saturating_mul(snapshot->start_us, NS_PER_US);
     results->duration_ns =

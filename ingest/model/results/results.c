@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -54,6 +55,15 @@ const char *view_label(enum view view)
 size_t results_step_count(const struct trace_results *results)
 {
     return results->has_steps ? results->step_count : 0;
+}
+
+const char *results_matrix_units(const struct trace_results *results)
+{
+    const char *type = results->device_type == NULL ? "" : results->device_type;
+    if (strcmp(type, "NPU") == 0 || strcmp(type, "TPU") == 0) {
+        return *type == 'N' ? "Cube units" : "MXUs";
+    }
+    return results->is_amd ? "Matrix Cores" : "Tensor Cores";
 }
 
 struct device_row device_row_unknown(int64_t id)

@@ -244,6 +244,8 @@ struct trace_results {
 
 /* Steps of the trace, none of which is the whole of it. */
 size_t results_step_count(const struct trace_results *results);
+/* What the maker of the devices calls their matrix units [FMT-0.6c]: "Tensor Cores", ... */
+const char *results_matrix_units(const struct trace_results *results);
 
 struct trace_results *results_create(void) KS_MUST_USE; /* NULL without memory */
 void results_destroy(struct trace_results *results);    /* NULL is allowed */

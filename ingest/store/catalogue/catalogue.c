@@ -283,19 +283,21 @@ bool store_run_get(struct store_snapshot *snapshot,
 /* Spans are numbered over the distinct digit strings of a worker, so the number of one trace needs
  * its neighbours: `which` chooses whole workers, `one` what is asked for. A name without digits is
  * span 1. */
-#define TRACE_SELECT(which, one)                                                                  \
-    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"                \
-    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                     \
-    "     ORDER BY t.span_digits) AS span,"                                                       \
-    " u.file_name, (SELECT coalesce(j.rank, -1) FROM job AS j WHERE j.id = u.job_id), t.format, " \
-    "t.device_type, t.event_count, iif(t.has_steps, t.step_count, 0), t.start_ns,"                \
-    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"           \
-    " coalesce((SELECT p.views FROM trace AS p"                                                   \
-    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                        \
-    " t.collective_count, t.operator_count,"                                                      \
-    " t.kernel_count, t.log_id IS NOT NULL OR t.format = 'chrome-trace',"                         \
-    " CASE WHEN t.log_id IS NULL THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"       \
-    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES      \
+#define TRACE_SELECT(which, one)                                                               \
+    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"             \
+    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                  \
+    "     ORDER BY t.span_digits) AS span,"                                                    \
+    " u.file_name, coalesce((SELECT CAST(e.value AS INTEGER) FROM environment AS e"            \
+    " WHERE e.trace_id = t.id AND e.name = 'distributedInfo.rank' AND e.value GLOB '[0-9]*')," \
+    " (SELECT j.rank FROM job AS j WHERE j.id = u.job_id), -1), t.format, "                    \
+    "t.device_type, t.event_count, iif(t.has_steps, t.step_count, 0), t.start_ns,"             \
+    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"        \
+    " coalesce((SELECT p.views FROM trace AS p"                                                \
+    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                     \
+    " t.collective_count, t.operator_count,"                                                   \
+    " t.kernel_count, t.log_id IS NOT NULL OR t.format = 'chrome-trace',"                      \
+    " CASE WHEN t.log_id IS NULL THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"    \
+    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES   \
     " WHERE " which ") " one
 
 static void read_trace(struct db_stmt *st, struct arena *arena, struct store_trace *trace)

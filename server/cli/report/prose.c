@@ -112,7 +112,7 @@ static void section_devices(struct prose *p)
         &p->table, p->results->has_steps ? "busy, of the steps" : "busy, of its window", false);
     report_table_column(&p->table, "SM efficiency", false);
     report_table_column(&p->table, "occupancy", false);
-    report_table_column(&p->table, render_matrix_units(p->results), false);
+    report_table_column(&p->table, results_matrix_units(p->results), false);
     for (size_t i = 0; i < p->results->device_count; i++) {
         const struct device_row *device = &p->results->devices[i];
         char memory[TEXT_FIGURE_BYTES] = "-";
@@ -229,7 +229,7 @@ static void section_kernels(struct prose *p)
     report_table_column(&p->table, "total", false);
     report_table_column(&p->table, "median", false);
     report_table_column(&p->table, "share", false);
-    report_table_column(&p->table, render_matrix_units(p->results), true);
+    report_table_column(&p->table, results_matrix_units(p->results), true);
     for (size_t i = 0; i < results->kernel_count && i < PROSE_TOP_ROWS; i++) {
         const struct kernel_row *row = &results->kernels[ranking[i].at];
         prose_cell_name(p, row->name,

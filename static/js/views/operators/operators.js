@@ -90,9 +90,9 @@ function columns(hasDevice, hasShape, device) {
     );
     if (hasDevice && device !== 'MLU') {
         list.push(
-            { key: 'tensor_core_eligible', label: 'TC able', kind: 'bool', width: 72, priority: 15, help: 'Can run on Tensor Cores' },
-            { key: 'tensor_core_self_share', label: 'TC self', kind: 'share', width: 76, priority: 16, help: 'Tensor Core part of its own kernel time' },
-            { key: 'tensor_core_total_share', label: 'TC total', kind: 'share', width: 76, priority: 17, help: 'Tensor Core part of the kernel time with all it calls' },
+            { key: 'tensor_core_eligible', label: 'Matrix able', kind: 'bool', width: 92, priority: 15, help: 'Can run on matrix units: Tensor Cores, Matrix Cores, Cube units' },
+            { key: 'tensor_core_self_share', label: 'Matrix self', kind: 'share', width: 92, priority: 16, help: 'Part of matrix units in its own kernel time' },
+            { key: 'tensor_core_total_share', label: 'Matrix total', kind: 'share', width: 92, priority: 17, help: 'Part of matrix units in the kernel time with all it calls' },
         );
     }
     return list;

@@ -216,6 +216,20 @@ static void matrix_units_are_missed_only_where_they_are(void **state)
     }
 }
 
+/* [FMT-0.6c] */
+static void matrix_units_have_their_makers_name(void **state)
+{
+    (void)state;
+    struct trace_results results = {.device_type = "NPU"};
+    assert_string_equal(results_matrix_units(&results), "Cube units");
+    results.device_type = "TPU";
+    assert_string_equal(results_matrix_units(&results), "MXUs");
+    results.device_type = "GPU";
+    assert_string_equal(results_matrix_units(&results), "Tensor Cores");
+    results.is_amd = true;
+    assert_string_equal(results_matrix_units(&results), "Matrix Cores");
+}
+
 static void advice_saves_no_more_than_the_step(void **state)
 {
     (void)state;
@@ -262,6 +276,7 @@ int main(void)
         cmocka_unit_test(memory_peaks_index_the_properties),
         cmocka_unit_test(mlus_have_their_own_words),
         cmocka_unit_test(matrix_units_are_missed_only_where_they_are),
+        cmocka_unit_test(matrix_units_have_their_makers_name),
         cmocka_unit_test(advice_saves_no_more_than_the_step),
         cmocka_unit_test(what_is_missing_names_its_option),
     };

@@ -106,6 +106,57 @@ static void repeated_lists_are_refused(void **state)
     input_close(in);
 }
 
+/* ---- whose memory ---- */
+
+static const char *device_type_of(const char *bytes, size_t len)
+{
+    struct err err = ERR_INIT;
+    struct memory_snapshot *snapshot = NULL;
+    struct input *in = NULL;
+    const struct format_options options = {.memory_budget_bytes = 0};
+    assert_true(input_open_memory(&in, bytes, len, 0, &err));
+    if (!memory_snapshot_load(in, &options, &snapshot, &err)) {
+        fail_msg("%s", err.msg);
+    }
+    input_close(in);
+    bool is_npu = snapshot->is_npu;
+    memory_snapshot_destroy(snapshot);
+    return is_npu ? "NPU" : "GPU";
+}
+
+/* {"segments": [{POOL: 1}], "device_traces": [[EVENT]]}; each text has its length before it */
+#define SNAPSHOT(pool, event)                               \
+    BYTES("\x80\x04}\x8c\x08segments]}" pool "K\x01sas\x8c" \
+          "\x0d"                                            \
+          "device_traces]]" event "aas.")
+#define POOL "\x8c\x0fsegment_pool_id"
+#define NO_POOL "\x8c\x06stream"
+#define EVENT         \
+    "}\x8c\x06stream" \
+    "K\x01s"
+#define EVENT_AT_TIME  \
+    "}\x8c\x07time_us" \
+    "K\x01s"
+#define EVENT_AT_TIME_IN(file)       \
+    EVENT_AT_TIME "\x8c\x06"         \
+                  "frames]}\x8c\x08" \
+                  "filename" file "sas"
+
+/* [FMT-4.1d] */
+static void a_snapshot_says_whose_memory_it_is(void **state)
+{
+    (void)state;
+    assert_string_equal(device_type_of(SNAPSHOT(POOL, EVENT)), "NPU");
+    assert_string_equal(device_type_of(SNAPSHOT(NO_POOL, EVENT)), "GPU");
+    assert_string_equal(device_type_of(SNAPSHOT(POOL, EVENT_AT_TIME)), "GPU");
+    assert_string_equal(device_type_of(SNAPSHOT(POOL, EVENT_AT_TIME_IN("\x8c\x10"
+                                                                       "x/torch_npu/m.py"))),
+                        "NPU");
+    assert_string_equal(device_type_of(SNAPSHOT(POOL, EVENT_AT_TIME_IN("\x8c\x0f"
+                                                                       "my_torch_npu.py"))),
+                        "GPU");
+}
+
 /* ---- replay ---- */
 
 static struct snapshot_event event(enum snapshot_action action, int64_t addr, int64_t size)
@@ -166,6 +217,7 @@ int main(void)
         cmocka_unit_test(code_is_refused_where_it_stands),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(repeated_lists_are_refused),
+        cmocka_unit_test(a_snapshot_says_whose_memory_it_is),
         cmocka_unit_test(a_history_is_replayed_from_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
