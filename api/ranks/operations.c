@@ -128,6 +128,19 @@ static void write_steps(struct json_write *w, const struct what_if *from, bool p
     jw_array_end(w);
 }
 
+/* Types that the answer had to do without. */
+static void write_missing(struct json_write *w, uint32_t missing)
+{
+    jw_key(w, "missing");
+    jw_array_begin(w);
+    for (int type = 0; type < OPERATION_TYPE_COUNT; type++) {
+        if ((missing & 1U << type) != 0) {
+            jw_string(w, operation_type_name((enum operation_type)type));
+        }
+    }
+    jw_array_end(w);
+}
+
 bool ranks_what_if_get(struct api_call *call, struct err *err)
 {
     struct what_if from;
@@ -159,6 +172,7 @@ bool ranks_what_if_get(struct api_call *call, struct err *err)
     jw_object_begin(&w);
     write_change(&w, &from.last_stage);
     jw_object_end(&w);
+    write_missing(&w, from.missing);
     write_steps(&w, &from, call_flag(call, "per_step"));
     jw_object_end(&w);
     return true;

@@ -2,6 +2,7 @@
 #ifndef KS_MODEL_OPERATIONS_H
 #define KS_MODEL_OPERATIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* In order of their names. */
@@ -40,6 +41,7 @@ struct operation {
 struct operation_table {
     struct operation *items; /* in the order of the file */
     uint32_t count;
+    bool is_annotated; /* told by annotations, which may leave out types [RANK-6c] */
 };
 
 #endif

@@ -153,7 +153,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual({w['code']: w['count'] for w in server.get('/api/v1/traces/%d' % trace['id']).json()['warnings']}, {'bad_line': 1, 'operation_type': 1})
             answer = server.get('/api/v1/runs/job/what-if').json()
             self.assertAlmostEqual(answer['slowdown'], 5.5 / 4.5)
-            self.assertEqual(answer['by_dp_rank']['0'], 1)
+            self.assertEqual((answer['by_dp_rank']['0'], answer['missing']), (1, []))
             self.assertEqual(answer['worst_ranks']['ranks'], [1])
             lane = server.get('/api/v1/runs/job/what-if/timeline', scenario='no_delay', dp_rank=1).json()
             self.assertEqual((lane['step'], lane['total'], lane['rows'][0]['duration_ns']), (7, 7, 3000000000))
@@ -201,7 +201,11 @@ class Ranks(unittest.TestCase):
             lane = server.get('/api/v1/runs/pipe/what-if/timeline', scenario='measured', step=1).json()
             self.assertEqual([(row['optype'], row['seq_id'], row['start_ns']) for row in lane['rows'] if row['stage'] == 1],
                              [('forward-compute', 0, 10000), ('forward-compute', 1, 20000), ('backward-compute', 0, 30000), ('backward-compute', 1, 40000)])
-            self.assertEqual(server.get('/api/v1/runs/pipe/what-if').status, 422)
+            refused = server.get('/api/v1/runs/pipe/what-if')
+            self.assertEqual((refused.status, 'neither forward-recv nor forward-send' in refused.json()['detail']), (422, True))
+            kinetoscope.uploaded(server.put('alone', 'worker0.pt.trace.json.gz', stage_trace(0, 0)))
+            alone = server.get('/api/v1/runs/alone/what-if').json()
+            self.assertEqual((alone['slowdown'], 'optimizer' in alone['missing'], 'gc' in alone['missing']), (1, True, True))
             table = 'optype,dp_rank,stage,rank,step,start_ts,duration,seq_id,mc,gmc,mb_id\nforward-compute,0,0,0,7,0,1,0,0,0,0\n'
             kinetoscope.uploaded(server.put('pipe', 'operations.csv', table.encode()))
             self.assertEqual(server.get('/api/v1/runs/pipe/pipeline').json()['stages'], 1)

@@ -327,6 +327,7 @@ static bool make_table(struct deriving *d, struct arena *arena, struct operation
     struct numbered *room = scratch_alloc(total, sizeof *room);
     bool ok = table != NULL && room != NULL && total < UINT32_MAX;
     if (ok) {
+        table->is_annotated = true;
         table->items = arena_calloc(arena, total + 1, sizeof *table->items);
         ok = table->items != NULL;
     }

@@ -425,10 +425,14 @@ static bool last_compute(const struct linking *l, uint32_t stage, uint32_t *last
            err_set(l->err, ERR_BAD_INPUT, "Stage %" PRIu32 " has no compute operation", stage);
 }
 
-/* Links what is named to what came before it; *last moves on. */
+/* Links what is named to what came before it; *last moves on. Of annotations it may be missing. */
 static bool link_next(struct linking *l, enum operation_type type, uint32_t stage, uint32_t *last)
 {
     uint32_t next;
+    if (l->lanes->is_annotated && find(l, type, 0, stage) == OPERATION_NONE) {
+        l->out->missing |= 1U << type;
+        return true;
+    }
     bool ok = need(l, type, 0, stage, &next) && add_edge(l, *last, next);
     *last = next;
     return ok;
@@ -444,13 +448,14 @@ static bool link_middle(struct linking *l, uint32_t stage, uint32_t *last)
     bool ok = true;
     if (l->is_overlapped) {
         struct list scatters = of_type(l, OPERATION_REDUCE_SCATTER, stage);
-        uint32_t layernorm;
+        uint32_t layernorm = find(l, OPERATION_LAYERNORM_GRADS, 0, stage);
+        bool has_next = layernorm != OPERATION_NONE || !l->lanes->is_annotated;
         uint32_t scatter = OPERATION_NONE;
         for (size_t i = 0; i < scatters.count; i++) {
             bool is_later = scatter == OPERATION_NONE || scatters.items[i] > scatter;
             scatter = is_later ? scatters.items[i] : scatter;
         }
-        ok = scatter == OPERATION_NONE ||
+        ok = scatter == OPERATION_NONE || !has_next ||
              (need(l, OPERATION_LAYERNORM_GRADS, 0, stage, &layernorm) &&
               add_edge(l, scatter, layernorm));
     }
@@ -681,6 +686,26 @@ static bool link_all(struct linking *l)
     return ok;
 }
 
+/* Annotations that name no transfers do not tell how stages wait for each other [RANK-6c]. */
+static bool knows_transfers(const struct linking *l)
+{
+    const struct operation_lanes *lanes = l->lanes;
+    uint32_t found = 0;
+    for (size_t i = 0; i < lanes->key_count; i++) {
+        found |= 1U << lanes->keys[i].type;
+    }
+    for (size_t i = 0; lanes->is_annotated && lanes->stage_count > 1 && i < 2; i++) {
+        const struct direction *d = &directions[i];
+        if ((found & (1U << d->recv | 1U << d->send)) == 0) {
+            return err_set(l->err, ERR_BAD_INPUT,
+                           "Annotations name neither %s nor %s: how the stages wait for each other "
+                           "is not known",
+                           operation_type_name(d->recv), operation_type_name(d->send));
+        }
+    }
+    return true;
+}
+
 bool dependencies_build(struct dependencies *out,
                         const struct operation_lanes *lanes,
                         int64_t replicas,
@@ -688,8 +713,8 @@ bool dependencies_build(struct dependencies *out,
 {
     struct linking l = {.out = out, .lanes = lanes, .has_replicas = replicas > 1, .err = err};
     *out = (struct dependencies){.unit_count = 0};
-    bool ok = prepare(&l) && order_stages(&l) && link_all(&l) && make_units(&l) && list_edges(&l) &&
-              sort_units(&l);
+    bool ok = prepare(&l) && knows_transfers(&l) && order_stages(&l) && link_all(&l) &&
+              make_units(&l) && list_edges(&l) && sort_units(&l);
     for (int type = 0; type < OPERATION_TYPE_COUNT; type++) {
         scratch_free(l.live[type]);
         scratch_free(l.first_live[type]);

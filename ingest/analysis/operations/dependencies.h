@@ -18,6 +18,7 @@ struct dependencies {
     uint32_t unit_count;
     uint32_t *first_before; /* by operation, one more: what it waits for */
     uint32_t *before;
+    uint32_t missing; /* a bit an operation_type: stages lack it at their tail [RANK-6c] */
 };
 
 /* `replicas`: data-parallel ranks times sequence-parallel ones. ERR_BAD_INPUT names a cycle or a

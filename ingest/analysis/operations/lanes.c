@@ -180,7 +180,7 @@ bool operation_lanes_build(struct operation_lanes *out,
                            struct err *err)
 {
     size_t count = 0;
-    *out = (struct operation_lanes){.key_count = 0};
+    *out = (struct operation_lanes){.is_annotated = table->is_annotated};
     struct place *places = sort_operations(table, &count);
     if (places == NULL) {
         return no_memory(err);

@@ -28,6 +28,7 @@ struct operation_lanes {
     double *start_s, *duration_s;
     uint32_t stage_count; /* highest stage + 1 */
     int64_t chunk_count;  /* highest chunk + 1 */
+    bool is_annotated;    /* as the table */
 };
 
 /* ERR_BAD_INPUT names the first operation that a lane lacks; ERR_NO_MEMORY. To be freed in either

@@ -205,11 +205,13 @@ double simulation_run(struct simulation *simulation, size_t step, const struct p
     const struct operation_lanes *lanes = &simulation->lanes;
     size_t replicas = lanes->replica_count;
     double time_s = -(double)INFINITY;
+    bool all_count = (simulation->dependencies.missing & 1U << OPERATION_OPTIMIZER) != 0;
     for (uint32_t i = 0; i < simulation->dependencies.unit_count; i++) {
         run_unit(simulation, step, pace, simulation->dependencies.order[i]);
     }
     for (size_t i = 0; i < lanes->key_count; i++) {
-        for (size_t r = 0; lanes->keys[i].type == OPERATION_OPTIMIZER && r < replicas; r++) {
+        bool counts = all_count || lanes->keys[i].type == OPERATION_OPTIMIZER;
+        for (size_t r = 0; counts && r < replicas; r++) {
             time_s = fmax(time_s, simulation->end_s[i * replicas + r]);
         }
     }

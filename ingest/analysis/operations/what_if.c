@@ -343,6 +343,7 @@ bool what_if_run(const struct operation_table *table,
               run_worst(&a, table);
     if (ok) {
         run_last_stage(&a);
+        out->missing = a.simulation.dependencies.missing;
     }
     scratch_free(a.operations);
     scratch_free(a.replicas);

@@ -178,7 +178,7 @@ static bool finish(struct reading *reading, struct err *err)
         return table_no_memory(err);
     }
     memcpy(items, reading->operations.rows, count * sizeof *items);
-    *table = (struct operation_table){items, (uint32_t)count};
+    *table = (struct operation_table){.items = items, .count = (uint32_t)count};
     double start_s = items[0].start_s;
     double end_s = start_s;
     for (size_t i = 0; i < count; i++) {

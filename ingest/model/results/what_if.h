@@ -60,6 +60,7 @@ struct what_if {
     int64_t *worst_ranks; /* worst first */
     size_t worst_rank_count;
     struct what_if_change worst, last_stage;
+    uint32_t missing; /* a bit an operation_type: annotations name none at the tail of stages */
 };
 
 enum what_if_scenario { WHAT_IF_IDEAL, WHAT_IF_NO_DELAY, WHAT_IF_MEASURED };

@@ -8,7 +8,7 @@ import { call } from '../../lib/api.js';
 /**
  * @typedef {{slowdown: number, launch_slowdown: number, measured_s: number, no_delay_s: number, ideal_s: number,
  *   by_optype: Record<string, number>, by_stage: Record<string, number>, by_dp_rank: Record<string, number>,
- *   worst_ranks: Change & {ranks: number[]}, last_stage: Change, steps: Step[]}} WhatIf
+ *   worst_ranks: Change & {ranks: number[]}, last_stage: Change, missing: string[], steps: Step[]}} WhatIf
  */
 /** @typedef {{step: number, total: number, rows: WhatIfSliceRow[]}} Lane */
 

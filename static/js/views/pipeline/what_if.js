@@ -15,6 +15,7 @@ const times = (/** @type {number} */ value) => fmt.num(value, 3);
 export function whatIfParts(data) {
     return h('section', { class: 'section' }, h('h2', null, 'Without stragglers'),
         h('p', { class: 'verdict-text' }, sentence(data)),
+        data.missing.length > 0 ? h('p', { class: 'quiet' }, `The traces name no ${data.missing.join(', ')}: the figures leave them out.`) : null,
         h('div', { class: 'what-if-parts' },
             part('By type of operation', 'Type', data.by_optype, (name) => name),
             part('By stage', 'Stage', data.by_stage, (name) => `Stage ${name}`),

@@ -52,10 +52,46 @@ static bool is_about(double a, double b)
     return fabs(a - b) < 1e-12;
 }
 
+/* [RANK-6c]: forward, backward and optimizer alone, then without the optimizer. */
+static void annotations_may_leave_out_the_tail(void **state)
+{
+    struct operation job[JOB_OPS];
+    struct operation ops[JOB_OPS];
+    struct operation_table table = {.items = ops, .is_annotated = true};
+    const uint32_t tail = 1U << OPERATION_GC | 1U << OPERATION_LAYERNORM_GRADS |
+                          1U << OPERATION_EMBEDDING_GRADS | 1U << OPERATION_CLIP;
+    struct arena arena;
+    struct what_if out;
+    struct err err = ERR_INIT;
+    (void)state;
+    arena_init(&arena, 0);
+    make_job(job);
+    for (size_t i = 0; i < JOB_OPS; i++) {
+        ops[table.count] = job[i];
+        table.count += (tail & 1U << job[i].type) == 0;
+    }
+    assert_true(what_if_run(&table, 1, &arena, &out, &err));
+    assert_true(is_about(out.no_delay_s, 5.5) && is_about(out.ideal_s, 4.5));
+    assert_int_equal(out.missing, tail);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < table.count; i++) {
+        ops[kept] = ops[i];
+        kept += ops[i].type != OPERATION_OPTIMIZER;
+    }
+    table.count = kept;
+    assert_true(what_if_run(&table, 1, &arena, &out, &err));
+    assert_true(is_about(out.no_delay_s, 5) && is_about(out.ideal_s, 4));
+    assert_int_equal(out.missing, tail | 1U << OPERATION_OPTIMIZER);
+    table.is_annotated = false;
+    assert_false(what_if_run(&table, 1, &arena, &out, &err));
+    assert_int_equal(err.code, ERR_BAD_INPUT);
+    arena_free(&arena);
+}
+
 static void a_slow_replica_is_all_the_delay(void **state)
 {
     struct operation ops[JOB_OPS];
-    const struct operation_table table = {ops, JOB_OPS};
+    const struct operation_table table = {.items = ops, .count = JOB_OPS};
     const double slow = 5.5 / 4.5;
     struct arena arena;
     struct what_if out;
@@ -81,7 +117,7 @@ static void a_slow_replica_is_all_the_delay(void **state)
 static void a_lane_runs_ideally(void **state)
 {
     struct operation ops[JOB_OPS];
-    const struct operation_table table = {ops, JOB_OPS};
+    const struct operation_table table = {.items = ops, .count = JOB_OPS};
     struct what_if_lane lane = {.step = INT64_MIN, .dp_rank = 0, .dsp_size = 1};
     struct arena arena;
     struct what_if_timeline out;
@@ -105,7 +141,7 @@ static void a_lane_runs_ideally(void **state)
 static void a_lane_as_it_was(void **state)
 {
     struct operation ops[JOB_OPS];
-    const struct operation_table table = {ops, JOB_OPS};
+    const struct operation_table table = {.items = ops, .count = JOB_OPS};
     struct what_if_lane lane = {.step = INT64_MIN, .dp_rank = 0, .scenario = WHAT_IF_MEASURED};
     struct arena arena;
     struct what_if_timeline out;
@@ -130,7 +166,7 @@ static void a_lane_as_it_was(void **state)
 static void what_is_missing_is_named(void **state)
 {
     struct operation ops[JOB_OPS];
-    const struct operation_table table = {ops, JOB_OPS};
+    const struct operation_table table = {.items = ops, .count = JOB_OPS};
     struct arena arena;
     struct what_if out;
     struct err err = ERR_INIT;
@@ -154,7 +190,7 @@ static void stages_leave_bubbles(void **state)
         op(OPERATION_FORWARD_COMPUTE, 0, 0, 0, 1), op(OPERATION_BACKWARD_COMPUTE, 0, 0, 4, 5),
         op(OPERATION_FORWARD_COMPUTE, 0, 1, 1, 2), op(OPERATION_BACKWARD_COMPUTE, 0, 1, 2, 4)};
     struct operation copy[4];
-    const struct operation_table table = {copy, 4};
+    const struct operation_table table = {.items = copy, .count = 4};
     struct arena arena;
     struct pipeline out;
     struct err err = ERR_INIT;
@@ -176,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_replica_is_all_the_delay),
+        cmocka_unit_test(annotations_may_leave_out_the_tail),
         cmocka_unit_test(a_lane_runs_ideally),
         cmocka_unit_test(a_lane_as_it_was),
         cmocka_unit_test(what_is_missing_is_named),
