@@ -8,6 +8,7 @@
 #include "api/problem.h"
 #include "api/route.h"
 #include "ingest/base/text/json_small.h"
+#include "ingest/base/thread.h"
 
 #include <string.h>
 
@@ -213,14 +214,26 @@ static const char *no_header(const struct api_request *request, const char *name
     return NULL;
 }
 
-static json_t *answer_within(struct api_call *inner, const struct route *route, struct err *err)
+struct within {
+    struct api_call call;
+    const struct route *route;
+    json_t *answer; /* NULL: `err` says why */
+    struct err *err;
+};
+
+static void *answer_within(void *argument)
 {
-    const struct buf *body = &inner->response->body;
-    if (!run_handler(inner, route, err)) {
+    struct within *within = argument;
+    const struct buf *body = &within->call.response->body;
+    if (!run_handler(&within->call, within->route, within->err)) {
         return NULL;
     }
-    return body->failed ? (err_set(err, ERR_NO_MEMORY, "No memory for an answer"), NULL)
-                        : json_small_parse(body->ptr, body->len, 0, "The answer", err);
+    if (body->failed) {
+        (void)err_set(within->err, ERR_NO_MEMORY, "No memory for an answer");
+    } else {
+        within->answer = json_small_parse(body->ptr, body->len, 0, "The answer", within->err);
+    }
+    return NULL;
 }
 
 json_t *call_within(struct api_call *call, const char *path, const char *query, struct err *err)
@@ -244,11 +257,18 @@ json_t *call_within(struct api_call *call, const char *path, const char *query, 
     api_response_init(&response);
     response.api = call->api;
     response.request = &request;
-    struct api_call inner = {
-        .api = call->api, .request = &request, .response = &response, .snapshot = call->snapshot};
-    json_t *answer = answer_within(&inner, match.route, err);
+    struct within within = {.call = {.api = call->api,
+                                     .request = &request,
+                                     .response = &response,
+                                     .snapshot = call->snapshot},
+                            .route = match.route,
+                            .err = err};
+    /* The stack of a request thread has room for one request, not for one within another. */
+    if (thread_call(answer_within, &within) != 0) {
+        (void)err_set(err, ERR_NO_MEMORY, "No resources for an answer");
+    }
     api_response_free(&response);
-    return answer;
+    return within.answer;
 }
 
 static bool is_safe_method(const char *method)

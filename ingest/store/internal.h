@@ -11,7 +11,8 @@
 #include <stdatomic.h>
 
 #define STORE_READERS_MAX 16
-#define STORE_PATH_BYTES 4096
+/* Request threads have little stack and name several paths at once; longer ones are refused. */
+#define STORE_PATH_BYTES 1024
 
 /* Files of raw/ by the begin of their hash: when one was given out last. */
 #define STORE_GIVEN_OUT_SLOTS 4096

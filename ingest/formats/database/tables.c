@@ -23,12 +23,15 @@ static bool find_columns(struct tables *tables,
                          uint64_t *has,
                          struct err *err)
 {
-    char sql[SQL_BYTES_MAX];
-    sqlite3_stmt *rows;
+    struct buf sql;
+    sqlite3_stmt *rows = NULL;
     bool more = true;
     *has = 0;
-    (void)snprintf(sql, sizeof sql, "PRAGMA table_info(\"%s\")", table);
-    bool ok = database_prepare(&tables->db, sql, &rows, err);
+    buf_init(&sql, SQL_BYTES_MAX);
+    buf_printf(&sql, "PRAGMA table_info(\"%s\")", table);
+    bool ok = !sql.failed ? database_prepare(&tables->db, sql.ptr, &rows, err)
+                          : err_set(err, ERR_NO_MEMORY, "no memory for a statement");
+    buf_free(&sql);
     while (ok && more) {
         ok = database_step(&tables->db, rows, &more, err);
         for (size_t i = 0; ok && more && i < count; i++) {

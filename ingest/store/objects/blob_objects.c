@@ -381,22 +381,42 @@ static bool finish(struct blob_put *put, const char *sha256_hex, struct err *err
     return ok;
 }
 
+struct put_call {
+    struct blob_put *put;
+    const char *sha256_hex;
+    uint64_t size_bytes;
+    struct err *err;
+    bool ok, revived;
+};
+
+static void *run_put(void *argument)
+{
+    struct put_call *call = argument;
+    call->ok =
+        revive(call->put->store, call->sha256_hex, call->size_bytes, &call->revived, call->err) &&
+        (call->revived || finish(call->put, call->sha256_hex, call->err));
+    return NULL;
+}
+
+/* On a thread of its own: its requests need more than a request thread's stack has left. */
 bool blob_put_store(struct blob_put *put,
                     const char *sha256_hex,
                     uint64_t size_bytes,
                     struct err *err)
 {
     struct store *store = put->store;
-    bool revived = false;
-    bool ok = revive(store, sha256_hex, size_bytes, &revived, err) &&
-              (revived || finish(put, sha256_hex, err));
-    if (ok && !revived) {
+    struct put_call call = {
+        .put = put, .sha256_hex = sha256_hex, .size_bytes = size_bytes, .err = err};
+    if (thread_call(run_put, &call) != 0) {
+        call.ok = err_set(err, ERR_NO_MEMORY, "no resources to keep an upload");
+    }
+    if (call.ok && !call.revived) {
         free(put);
     } else {
         blob_put_give_up(put);
     }
-    blob_objects_note(store, ok ? NULL : err);
-    return ok || err_context(err, "keeping the upload failed, so send the file again later");
+    blob_objects_note(store, call.ok ? NULL : err);
+    return call.ok || err_context(err, "keeping the upload failed, so send the file again later");
 }
 
 /* ---- deleting ---- */

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_BYTES 4096
+#define PATH_BYTES 1024
 #define LIST_BYTES_MAX ((size_t)1 << 30)
 
 static const struct objects_driver folder_driver;

@@ -466,21 +466,26 @@ bool store_events_search(struct store_snapshot *snapshot,
                          size_t *total,
                          struct err *err)
 {
-    struct search search = {.limit = limit, .count_max = count_max};
+    struct search *search = arena_calloc(arena, 1, sizeof *search);
     struct db *db;
+    if (search == NULL) {
+        return no_memory(err);
+    }
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = event_reader_open(&search.reader, db, trace_id, err);
+    search->limit = limit;
+    search->count_max = count_max;
+    bool ok = event_reader_open(&search->reader, db, trace_id, err);
     if (ok) {
-        search.is_unbounded = start_ns == INT64_MIN && end_ns == INT64_MAX;
-        search.start_ns = event_to_file_time(&search.reader, start_ns);
-        search.end_ns = event_to_file_time(&search.reader, end_ns);
-        loaded_block_init(&search.loaded);
-        ok = run(&search, db, arena, q, hits, err);
-        *count = search.heap_count;
-        *total = search.total;
-        event_reader_close(&search.reader);
+        search->is_unbounded = start_ns == INT64_MIN && end_ns == INT64_MAX;
+        search->start_ns = event_to_file_time(&search->reader, start_ns);
+        search->end_ns = event_to_file_time(&search->reader, end_ns);
+        loaded_block_init(&search->loaded);
+        ok = run(search, db, arena, q, hits, err);
+        *count = search->heap_count;
+        *total = search->total;
+        event_reader_close(&search->reader);
     }
     return ok;
 }
