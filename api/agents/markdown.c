@@ -1,6 +1,7 @@
 #include "api/agents/markdown.h"
 
 #include "api/table/markdown_table.h"
+#include "ingest/base/text/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,8 +80,9 @@ static void put_text(struct buf *out, const char *text)
         markdown_table_cell(out, text);
         return;
     }
-    memcpy(cut, text, TEXT_MAX_BYTES);
-    cut[TEXT_MAX_BYTES] = '\0';
+    size_t kept = utf8_cut(text, TEXT_MAX_BYTES);
+    memcpy(cut, text, kept);
+    cut[kept] = '\0';
     markdown_table_cell(out, cut);
     buf_puts(out, "...");
 }

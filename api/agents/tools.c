@@ -2,6 +2,7 @@
 
 #include "api/agents/markdown.h"
 #include "api/table/markdown_table.h"
+#include "ingest/base/text/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -187,7 +188,8 @@ static void put_sentence(const struct telling *t, const char *text)
 {
     char cut[SENTENCE_MAX_BYTES];
     if (text != NULL) {
-        (void)snprintf(cut, sizeof cut, "%s", text);
+        int kept = (int)utf8_cut(text, strnlen(text, sizeof cut - 1));
+        (void)snprintf(cut, sizeof cut, "%.*s", kept, text);
         markdown_table_text(t->out, cut);
         buf_putc(t->out, '\n');
     }
