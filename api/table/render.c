@@ -1,13 +1,12 @@
 #include "api/table/render.h"
 
 #include "api/table/rows.h"
-#include "ingest/base/order.h"
 #include "ingest/model/tables.h"
+#include "ingest/query/compare/step_query.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define STEP_ROWS_MAX 2000
 
@@ -198,48 +197,20 @@ static void write_texts(struct json_write *w, const struct trace_results *result
                results->recommendation_count);
 }
 
-double render_median_step_ns(const struct trace_results *results)
-{
-    size_t count = results_step_count(results);
-    int64_t *times = count == 0 ? NULL : malloc(count * sizeof *times);
-    double median_ns = (double)NAN;
-    for (size_t i = 0; times != NULL && i < count; i++) {
-        times[i] = results->steps[i].end_ns - results->steps[i].start_ns;
-    }
-    if (times != NULL) {
-        qsort(times, count, sizeof *times, order_i64_at);
-        size_t lower = (count - 1) / 2;
-        size_t upper = count / 2;
-        median_ns = ((double)times[lower] + (double)times[upper]) / 2;
-    }
-    free(times);
-    return median_ns;
-}
-
-bool render_is_odd_step(const struct step_row *row, double median_ns)
-{
-    double step_ns = (double)(row->end_ns - row->start_ns);
-    return step_ns > 2 * median_ns || 2 * step_ns < median_ns;
-}
-
-/* The first and the last may be cut off, or warm up [DEV-6b]. */
 static void write_odd_steps(struct json_write *w, const struct trace_results *results)
 {
-    size_t count = results_step_count(results);
-    double median_ns = render_median_step_ns(results);
-    const size_t places[] = {0, count - 1};
+    struct query_odd_steps odd;
+    query_odd_steps(results, &odd);
     jw_key(w, "odd_steps");
     jw_array_begin(w);
-    for (size_t i = 0; count > 0 && i < 2; i++) {
-        const struct step_row *row = &results->steps[places[i]];
-        if (render_is_odd_step(row, median_ns)) {
-            jw_object_begin(w);
-            jw_key_string(w, "place", i == 0 ? "first" : "last");
-            jw_key_string(w, "name", row->name);
-            jw_key_int(w, "duration_ns", row->end_ns - row->start_ns);
-            jw_key_double(w, "median_ns", median_ns);
-            jw_object_end(w);
-        }
+    for (size_t i = 0; i < odd.count; i++) {
+        const struct step_row *row = odd.items[i].row;
+        jw_object_begin(w);
+        jw_key_string(w, "place", odd.items[i].place);
+        jw_key_string(w, "name", row->name);
+        jw_key_int(w, "duration_ns", row->end_ns - row->start_ns);
+        jw_key_double(w, "median_ns", odd.median_ns);
+        jw_object_end(w);
     }
     jw_array_end(w);
 }

@@ -35,9 +35,5 @@ double render_mean_step_ns(const struct trace_results *results);
 double render_window_ns(const struct trace_results *results);
 /* Mean time of a category per step, or without steps in the whole trace. */
 double render_mean_cost_ns(const struct trace_results *results, enum time_category role);
-/* NaN without steps. Of an even number the mean of the middle two. */
-double render_median_step_ns(const struct trace_results *results);
-/* More than twice or less than half of the median [DEV-6b]. */
-bool render_is_odd_step(const struct step_row *row, double median_ns);
 
 #endif

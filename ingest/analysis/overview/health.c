@@ -1,8 +1,12 @@
 #include "ingest/analysis/overview/health.h"
 
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/model/results/environment.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -163,4 +167,30 @@ bool health_copy_environment(struct trace_results *results, const struct trace *
         }
     }
     return add_devices(results, trace);
+}
+
+/* ---- steps ---- */
+
+double health_median_step_ns(const struct trace_results *results)
+{
+    size_t count = results_step_count(results);
+    int64_t *times = count == 0 ? NULL : scratch_alloc(count, sizeof *times);
+    double median_ns = (double)NAN;
+    for (size_t i = 0; times != NULL && i < count; i++) {
+        times[i] = results->steps[i].end_ns - results->steps[i].start_ns;
+    }
+    if (times != NULL) {
+        qsort(times, count, sizeof *times, order_i64_at);
+        size_t lower = (count - 1) / 2;
+        size_t upper = count / 2;
+        median_ns = ((double)times[lower] + (double)times[upper]) / 2;
+    }
+    scratch_free(times);
+    return median_ns;
+}
+
+bool health_is_odd_step(const struct step_row *row, double median_ns)
+{
+    double step_ns = (double)(row->end_ns - row->start_ns);
+    return step_ns > 2 * median_ns || 2 * step_ns < median_ns;
 }

@@ -1,5 +1,5 @@
-/* What a trace can show and what it lacks: its views, the environment table, and the
- * profiler options that would have recorded what is missing. */
+/* What a trace can show and what it lacks: its views, the environment table, the
+ * profiler options that would have recorded what is missing, and steps that were cut off. */
 #ifndef KS_ANALYSIS_OVERVIEW_HEALTH_H
 #define KS_ANALYSIS_OVERVIEW_HEALTH_H
 
@@ -25,5 +25,11 @@ bool health_copy_environment(struct trace_results *results, const struct trace *
 /* Fills results.missing from the other results. False without memory. */
 bool health_find_missing(struct trace_results *results,
                          const struct event_classes *sel) KS_MUST_USE;
+
+/* Of the lengths of the steps; of an even number the mean of the middle two. NaN without steps or
+ * without memory. */
+double health_median_step_ns(const struct trace_results *results);
+/* More than twice or less than half of the median [DEV-6b]. */
+bool health_is_odd_step(const struct step_row *row, double median_ns);
 
 #endif

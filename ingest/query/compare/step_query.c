@@ -1,6 +1,19 @@
 #include "ingest/query/compare/step_query.h"
 
 #include "ingest/analysis/environment/environment.h"
+#include "ingest/analysis/overview/health.h"
+
+void query_odd_steps(const struct trace_results *results, struct query_odd_steps *out)
+{
+    size_t count = results_step_count(results);
+    *out = (struct query_odd_steps){.median_ns = health_median_step_ns(results)};
+    for (size_t i = 0; i < 2 && i < count; i++) {
+        const struct step_row *row = &results->steps[i == 0 ? 0 : count - 1];
+        if (health_is_odd_step(row, out->median_ns)) {
+            out->items[out->count++] = (struct query_odd_step){i == 0 ? "first" : "last", row};
+        }
+    }
+}
 
 static bool step_change_in_environment(const struct trace_results *const sides[SIDE_COUNT],
                                        struct arena *arena,

@@ -1,4 +1,5 @@
-/* What changed between two stored traces: their environments and their steps. */
+/* Steps of one trace that stand out, and what changed between two stored traces: their
+ * environments and their steps. */
 #ifndef KS_QUERY_COMPARE_STEP_QUERY_H
 #define KS_QUERY_COMPARE_STEP_QUERY_H
 
@@ -10,6 +11,17 @@
 #include "ingest/model/results/environment.h"
 #include "ingest/query/compare/name_diff.h"
 #include "ingest/store/store.h"
+
+/* The first and the last step where they were cut off, or warm up [DEV-6b]. */
+struct query_odd_steps {
+    double median_ns; /* of all steps; NaN without any */
+    size_t count;
+    struct query_odd_step {
+        const char *place;          /* "first", "last" */
+        const struct step_row *row; /* of the results */
+    } items[2];
+};
+void query_odd_steps(const struct trace_results *results, struct query_odd_steps *out);
 
 struct query_step_change {
     struct environment environment[SIDE_COUNT];

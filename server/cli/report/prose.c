@@ -283,20 +283,17 @@ static void health_warnings(struct prose *p)
 /* The first and the last may be cut off, or warm up. */
 static void health_odd_steps(struct prose *p)
 {
-    size_t count = results_step_count(p->results);
-    double median_ns = render_median_step_ns(p->results);
-    for (size_t i = 0; i<count; i += count> 1 ? count - 1 : 1) {
-        const struct step_row *row = &p->results->steps[i];
-        if (!render_is_odd_step(row, median_ns)) {
-            continue;
-        }
+    struct query_odd_steps odd;
+    query_odd_steps(p->results, &odd);
+    for (size_t i = 0; i < odd.count; i++) {
+        const struct step_row *row = odd.items[i].row;
         char time[TEXT_FIGURE_BYTES];
         char median[TEXT_FIGURE_BYTES];
         text_time(time, (double)(row->end_ns - row->start_ns));
-        text_time(median, median_ns);
+        text_time(median, odd.median_ns);
         buf_clear(&p->line);
         buf_printf(&p->line, "the %s step takes %s, the median %s: cut off, or warming up",
-                   i == 0 ? "first" : "last", time, median);
+                   odd.items[i].place, time, median);
         prose_bullet(p, p->line.ptr);
     }
 }
