@@ -140,7 +140,7 @@ class Archive(unittest.TestCase):
             done = subprocess.run(['curl', '-sS', '-F', 'file=@%s/run.tar' % folder, '-F', 'rank=5', '-F', 'file=@%s/alone.json' % folder,
                                    self.server.url + '/api/v1/runs/form/traces'], stdout=subprocess.PIPE, check=True)
         answer = json.loads(done.stdout)
-        self.assertEqual([t['rank'] for t in answer['traces']], [None, None, 5])
+        self.assertEqual([t['rank'] for t in answer['traces']], [0, 0, 5])
         self.assertEqual([(e['file_name'], e['member']) for e in answer['errors']], [('run.tar', 'x.txt')])
 
     def test_deleting_one_trace(self):
