@@ -122,7 +122,9 @@ void store_read_end(struct store *store, struct db *db)
     struct err ignored = ERR_INIT;
     /* A reader that cannot end its transaction would show an old state for ever. */
     if (db_in_transaction(db) && !run(db, "COMMIT", &ignored)) {
-        log_write(store->log, LOG_WARN, "a reader is closed: %s", ignored.msg);
+        const struct log_field fields[] = {
+            {.name = "error", .kind = LOG_FIELD_TEXT, .text = ignored.msg}};
+        log_record(store->log, LOG_WARN, "a reader is closed", fields, 1);
         db_close(db);
         db = NULL;
     }
