@@ -438,7 +438,7 @@ static bool measured_timeline(const struct operation_table *table,
         size_t step = operation_lane(&lanes, at.step, 0);
         size_t cells = lanes.replica_count * lanes.key_count;
         size_t first = operation_lane(&lanes, at.step, at.replica);
-        double begin_s = INFINITY;
+        double begin_s = (double)INFINITY;
         for (size_t i = step; i < step + cells; i++) {
             begin_s = fmin(begin_s, lanes.start_s[i]);
         }
