@@ -265,7 +265,8 @@ name_file(const struct comparison *item, enum report_format format, char name[NA
     static const char *const endings[] = {[REPORT_TEXT] = "txt",
                                           [REPORT_JSON] = "json",
                                           [REPORT_MARKDOWN] = "md",
-                                          [REPORT_CSV] = "csv"};
+                                          [REPORT_CSV] = "csv",
+                                          [REPORT_JUNIT] = "xml"};
     char tail[120];
     char kind[16] = "";
     if (item->kind != CYCLE_STEP) {

@@ -34,8 +34,8 @@ struct efficiency {
     struct efficiency_row *rows; /* in order of their first call in the file */
     size_t count;
     int64_t calls;
-    wide_int flops, matrix_flops, bytes;
     int64_t time_ns;
+    wide_int flops, matrix_flops, bytes;
     double mfu;                              /* NaN: not known */
     int64_t modelled_time_ns;                /* of calls with a formula */
     int64_t outside_events, outside_time_ns; /* device work without a launch call */
