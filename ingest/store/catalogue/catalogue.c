@@ -41,8 +41,7 @@ bool store_trace_check(struct store_snapshot *snapshot, int64_t id, struct err *
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = store_check_trace(db, id, err);
-    return ok;
+    return store_check_trace(db, id, err);
 }
 
 bool store_read_ids(struct db *db,
@@ -210,10 +209,8 @@ bool store_runs(struct store_snapshot *snapshot,
     if (has_query && !match_init(&matcher, page->q, err)) {
         return false;
     }
-    bool ok = store_snapshot_read(snapshot, &db, err);
-    if (ok) {
-        ok = read_runs(db, arena, page, has_query ? &matcher : NULL, rows, count, total, err);
-    }
+    bool ok = store_snapshot_read(snapshot, &db, err) &&
+              read_runs(db, arena, page, has_query ? &matcher : NULL, rows, count, total, err);
     match_free(&matcher);
     return ok;
 }
@@ -239,8 +236,7 @@ bool store_count(struct store_snapshot *snapshot,
         *runs = db_get_int(&st);
         *traces = db_get_int(&st);
     }
-    bool ok = db_done(&st, err);
-    return ok;
+    return db_done(&st, err);
 }
 
 static bool no_run(const char *name, struct err *err)
@@ -406,8 +402,7 @@ bool store_traces(struct store_snapshot *snapshot,
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = read_traces(db, arena, run, rows, count, err);
-    return ok;
+    return read_traces(db, arena, run, rows, count, err);
 }
 
 static bool read_one_trace(
@@ -446,8 +441,7 @@ bool store_trace_get(struct store_snapshot *snapshot,
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = read_one_trace(db, arena, id, out, err);
-    return ok;
+    return read_one_trace(db, arena, id, out, err);
 }
 
 static bool find_upload(struct db *db,

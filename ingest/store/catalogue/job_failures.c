@@ -102,6 +102,5 @@ bool store_job_failures(struct store_snapshot *snapshot,
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = read_failures(db, arena, id, failures, count, err);
-    return ok;
+    return read_failures(db, arena, id, failures, count, err);
 }

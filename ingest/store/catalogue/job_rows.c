@@ -292,10 +292,9 @@ bool store_job_traces(struct store_snapshot *snapshot,
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = store_read_ids(db,
-                             "SELECT t.id FROM upload AS u JOIN trace AS t ON t.upload_id = u.id"
-                             " AND t.derived_of IS NULL"
-                             " WHERE u.job_id = ? AND u.published = 1 ORDER BY t.id",
-                             id, arena, trace_ids, count, err);
-    return ok;
+    return store_read_ids(db,
+                          "SELECT t.id FROM upload AS u JOIN trace AS t ON t.upload_id = u.id"
+                          " AND t.derived_of IS NULL"
+                          " WHERE u.job_id = ? AND u.published = 1 ORDER BY t.id",
+                          id, arena, trace_ids, count, err);
 }

@@ -89,8 +89,7 @@ static bool is_readable(struct store_snapshot *snapshot,
     } else {
         db_put_int(&st, id);
     }
-    bool ok = read_projects(&st, projects, readable, err);
-    return ok;
+    return read_projects(&st, projects, readable, err);
 }
 
 static bool id_readable(struct store_snapshot *snapshot,

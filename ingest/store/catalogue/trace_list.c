@@ -146,10 +146,8 @@ bool store_trace_list(struct store_snapshot *snapshot,
     if (has_query && !match_init(&matcher, q, err)) {
         return false;
     }
-    bool ok = store_snapshot_read(snapshot, &db, err);
-    if (ok) {
-        ok = list_ids(db, arena, filter, has_query ? &matcher : NULL, ids, count, total, err);
-    }
+    bool ok = store_snapshot_read(snapshot, &db, err) &&
+              list_ids(db, arena, filter, has_query ? &matcher : NULL, ids, count, total, err);
     match_free(&matcher);
     return ok;
 }

@@ -132,8 +132,7 @@ bool store_series_value(struct store_snapshot *snapshot,
     db_put_int(&st, trace_id);
     db_put_text(&st, metric);
     *value = db_next(&st) ? db_get_real(&st) : (double)NAN;
-    bool ok = db_done(&st, err);
-    return ok;
+    return db_done(&st, err);
 }
 
 bool store_series_metrics(struct store_snapshot *snapshot,
@@ -168,6 +167,5 @@ bool store_series_metrics(struct store_snapshot *snapshot,
         row->name = db_get_text(&st, arena);
         row->value = db_get_real(&st);
     }
-    bool ok = db_done(&st, err);
-    return ok;
+    return db_done(&st, err);
 }

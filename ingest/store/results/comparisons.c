@@ -269,8 +269,7 @@ bool store_comparison_get(struct store_snapshot *snapshot,
     if (!store_snapshot_read(snapshot, &in.db, err)) {
         return false;
     }
-    bool ok = read_comparison(&in, *out, err);
-    return ok;
+    return read_comparison(&in, *out, err);
 }
 
 /* ---- lists ---- */
@@ -366,10 +365,8 @@ bool store_comparisons(struct store_snapshot *snapshot,
     if (has_query && !match_init(&matcher, page->q, err)) {
         return false;
     }
-    bool ok = store_snapshot_read(snapshot, &in.db, err);
-    if (ok) {
-        ok = read_list(&in, group_id, page, has_query ? &matcher : NULL, rows, count, total, err);
-    }
+    bool ok = store_snapshot_read(snapshot, &in.db, err) &&
+              read_list(&in, group_id, page, has_query ? &matcher : NULL, rows, count, total, err);
     match_free(&matcher);
     return ok;
 }
@@ -387,8 +384,7 @@ bool store_trace_comparison(struct store_snapshot *snapshot,
     db_prepare(&st, db, "SELECT c.id" VISIBLE_COMPARISONS " AND c.trace_id = ? ORDER BY c.id");
     db_put_int(&st, trace_id);
     *id = db_next(&st) ? db_get_int(&st) : 0;
-    bool ok = db_done(&st, err);
-    return ok;
+    return db_done(&st, err);
 }
 
 /* ---- deleting ---- */

@@ -286,11 +286,9 @@ bool page_read(struct store_snapshot *snapshot,
         }
         s.matcher = &matcher;
     }
-    bool ok = store_snapshot_read(snapshot, &db, err);
-    if (ok) {
-        ok = read_selected(&s, db, arena, page, rows, count, total, err) &&
-             (more == NULL || more(db, arena, query->trace_id, *rows, *count, context, err));
-    }
+    bool ok = store_snapshot_read(snapshot, &db, err) &&
+              read_selected(&s, db, arena, page, rows, count, total, err) &&
+              (more == NULL || more(db, arena, query->trace_id, *rows, *count, context, err));
     match_free(&matcher);
     return ok;
 }

@@ -25,8 +25,7 @@ static bool name_share(struct store_snapshot *snapshot,
     db_prepare(&st, db, "SELECT operators_have_device FROM trace WHERE id = ?");
     db_put_int(&st, trace_id);
     page->sort = db_next(&st) && db_get_bool(&st) ? "device_self_ns" : "host_self_ns";
-    bool ok = db_done(&st, err);
-    return ok;
+    return db_done(&st, err);
 }
 
 bool store_operators(struct store_snapshot *snapshot,

@@ -65,9 +65,8 @@ bool store_timeline(struct store_snapshot *snapshot,
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = find_log(db, trace_id, &log_id, err) &&
-              (log_id == NO_LOG || read_tracks(db, arena, log_id, out, err));
-    return ok;
+    return find_log(db, trace_id, &log_id, err) &&
+           (log_id == NO_LOG || read_tracks(db, arena, log_id, out, err));
 }
 
 /* ---- labels ---- */
@@ -310,9 +309,8 @@ bool store_timeline_blocks(struct store_snapshot *snapshot,
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok =
-        need_log(db, trace_id, &log_id, err) && read_places(db, log_id, places, count, &use, err);
-    return ok;
+    return need_log(db, trace_id, &log_id, err) &&
+           read_places(db, log_id, places, count, &use, err);
 }
 
 bool store_timeline_read(struct store_snapshot *snapshot,
