@@ -1,13 +1,12 @@
 /* Who may use which connection: one writer in turn, readers from a pool that grows when needed. */
+#include "ingest/base/monotonic.h"
 #include "ingest/store/db/write_back.h"
 #include "ingest/store/internal.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S 1000000000L
-#define WAIT_FOR_READER_NS 20000000L
+#define WAIT_FOR_READER_MS 20
 /* 32 MB */
 #define LONG_LOG_PAGES 4000
 /* So many, 512 KB, are worth to begin with, without waiting for the sync that publishes them. */
@@ -24,7 +23,7 @@ bool store_access_init(struct store *store, struct err *err)
         fair_mutex_destroy(&store->writer_mutex);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
     }
-    if (pthread_cond_init(&store->reader_returned, NULL) != 0) {
+    if (!monotonic_cond_init(&store->reader_returned)) {
         (void)pthread_mutex_destroy(&store->readers_lock);
         fair_mutex_destroy(&store->writer_mutex);
         return err_set(err, ERR_NO_MEMORY, "no resources for the locks of the store");
@@ -51,12 +50,8 @@ void store_access_destroy(struct store *store)
  * to return, but not for long: who has a snapshot may be waiting here for a second reader. */
 static void wait_for_reader(struct store *store)
 {
-    struct timespec until;
+    const struct timespec until = monotonic_after(WAIT_FOR_READER_MS);
     int code = 0;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += WAIT_FOR_READER_NS;
-    until.tv_sec += until.tv_nsec / NS_PER_S;
-    until.tv_nsec %= NS_PER_S;
     while (store->idle_reader_count == 0 && store->open_reader_count >= STORE_READERS_MAX &&
            code == 0) {
         code = pthread_cond_timedwait(&store->reader_returned, &store->readers_lock, &until);
