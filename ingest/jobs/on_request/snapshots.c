@@ -42,17 +42,17 @@ load(const struct reading *reading, int64_t trace_id, struct memory_snapshot **o
     struct loading loading = {{.memory_budget_bytes = reading->budget_bytes}, out};
     arena_init(&arena, 0);
     store_snapshot_init(&state, store);
-    bool ok =
-        store_trace_get(&state, &arena, trace_id, &trace, err) &&
-        ((trace->views >> VIEW_SNAPSHOT & 1U) != 0 ||
-         err_set(err, ERR_NOT_FOUND,
-                 "The upload (%s) is no memory snapshot: upload what "
-                 "torch.cuda.memory._dump_snapshot wrote",
-                 trace->format)) &&
-        store_blob_checked_path(store, &arena, trace->sha256_hex, trace->size_bytes, &path, err) &&
-        pipeline_read_worker(path, trace->worker, jobs_input_limits(reading->jobs), load_input,
-                             &loading, err);
+    bool ok = store_trace_get(&state, &arena, trace_id, &trace, err);
     store_snapshot_close(&state);
+    ok = ok &&
+         ((trace->views >> VIEW_SNAPSHOT & 1U) != 0 ||
+          err_set(err, ERR_NOT_FOUND,
+                  "The upload (%s) is no memory snapshot: upload what "
+                  "torch.cuda.memory._dump_snapshot wrote",
+                  trace->format)) &&
+         store_blob_checked_path(store, &arena, trace->sha256_hex, trace->size_bytes, &path, err) &&
+         pipeline_read_worker(path, trace->worker, jobs_input_limits(reading->jobs), load_input,
+                              &loading, err);
     arena_free(&arena);
     return ok;
 }
