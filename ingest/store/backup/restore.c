@@ -3,6 +3,7 @@
 #include "ingest/base/sha256.h"
 #include "ingest/store/backup/backup.h"
 #include "ingest/store/backup/tar.h"
+#include "ingest/store/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -41,26 +42,13 @@ path_in(const struct restore *restore, const char *name, char out[PATH_BYTES], s
 static bool make_dir(const struct restore *restore, const char *name, struct err *err)
 {
     char path[PATH_BYTES];
-    if (!path_in(restore, name, path, err)) {
-        return false;
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST ||
-           err_set_errno(err, ERR_IO, errno, "creating the folder %s", path);
+    return path_in(restore, name, path, err) && store_make_dir(path, err);
 }
 
 static bool sync_folder(const struct restore *restore, const char *name, struct err *err)
 {
     char path[PATH_BYTES];
-    if (!path_in(restore, name, path, err)) {
-        return false;
-    }
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-    int errnum = errno;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return ok || err_set_errno(err, ERR_IO, errnum, "syncing the folder %s", path);
+    return path_in(restore, name, path, err) && store_sync_dir(path, err);
 }
 
 /* Calls `visit` for every name in a folder below the data directory but "." and "..". */

@@ -1,6 +1,7 @@
 /* Objects in a folder: a key is a path below it. What is being written stands in .writing/ until it
  * is synced. */
 #include "ingest/base/text/buf.h"
+#include "ingest/store/internal.h"
 #include "ingest/store/objects/driver.h"
 
 #include <dirent.h>
@@ -48,24 +49,6 @@ path_of(const struct folder *folder, const char *key, char out[PATH_BYTES], stru
            err_set(err, ERR_BAD_REQUEST, "the path of an object is too long");
 }
 
-static bool make_folder(const char *path, struct err *err)
-{
-    return mkdir(path, 0700) == 0 || errno == EEXIST ||
-           err_set_errno(err, ERR_IO, errno, "creating the folder %s", path);
-}
-
-/* Some file systems cannot sync a folder and say EINVAL. */
-static bool sync_folder(const char *path, struct err *err)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-    int errnum = errno;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return ok || err_set_errno(err, ERR_IO, errnum, "syncing the folder %s", path);
-}
-
 /* The folders above a path, from the `from`th character on. With `syncs` also syncs each. */
 static bool each_parent(const char *path, size_t from, bool syncs, struct err *err)
 {
@@ -75,7 +58,7 @@ static bool each_parent(const char *path, size_t from, bool syncs, struct err *e
     for (char *slash = strchr(folder + from, '/'); ok && slash != NULL;
          slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        ok = syncs ? sync_folder(folder, err) : make_folder(folder, err);
+        ok = syncs ? store_sync_dir(folder, err) : store_make_dir(folder, err);
         *slash = '/';
     }
     return ok;
