@@ -1,7 +1,6 @@
 #include "ingest/store/objects/blob_check.h"
 
 #include "ingest/base/monotonic.h"
-#include "ingest/base/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,38 +88,51 @@ bool blob_verdict_holds(const struct blob_verdict *verdict, const char *path)
 
 /* ---- reading ---- */
 
-static bool hash_file(int fd, struct sha256 *hash, char *piece)
+static bool hash_file(int fd, struct sha256 *hash, char *piece, struct err *err)
 {
+    off_t at = 0;
     for (;;) {
-        ssize_t got = read(fd, piece, PIECE_BYTES);
+        ssize_t got = pread(fd, piece, PIECE_BYTES, at);
         if (got == 0) {
             return true;
         }
         if (got > 0) {
             sha256_update(hash, piece, (size_t)got);
+            at += got;
         } else if (errno != EINTR) {
-            return false;
+            return err_set_errno(err, ERR_IO, errno, "reading a stored upload");
         }
     }
+}
+
+bool blob_hash(int fd, char sha256_hex[SHA256_HEX_BYTES], struct err *err)
+{
+    char *piece = malloc(PIECE_BYTES);
+    struct sha256 *hash = sha256_create();
+    bool ok = (piece != NULL && hash != NULL) ||
+              err_set(err, ERR_NO_MEMORY, "no memory to check a stored upload");
+    if (ok) {
+        (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+        ok = hash_file(fd, hash, piece, err);
+        sha256_final_hex(hash, sha256_hex);
+    }
+    sha256_destroy(hash);
+    free(piece);
+    return ok;
 }
 
 /* A disk that cannot read a file has damaged it, as far as its readers can tell. */
 static bool hash_state(int fd, const char *sha256_hex, enum blob_state *state, struct err *err)
 {
     char found[SHA256_HEX_BYTES];
-    char *piece = malloc(PIECE_BYTES);
-    struct sha256 *hash = sha256_create();
-    if (piece == NULL || hash == NULL) {
-        free(piece);
-        sha256_destroy(hash);
-        return err_set(err, ERR_NO_MEMORY, "no memory to check a stored upload");
+    bool is_read = blob_hash(fd, found, err);
+    if (!is_read && err->code == ERR_NO_MEMORY) {
+        return false;
     }
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    bool is_read = hash_file(fd, hash, piece);
-    sha256_final_hex(hash, found);
+    if (!is_read) {
+        *err = (struct err)ERR_INIT;
+    }
     *state = is_read && strcmp(found, sha256_hex) == 0 ? BLOB_WHOLE : BLOB_DAMAGED;
-    sha256_destroy(hash);
-    free(piece);
     return true;
 }
 

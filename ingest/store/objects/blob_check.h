@@ -10,6 +10,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/sha256.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,6 +57,8 @@ bool blob_check(struct blob_checks *checks,
 /* The open file was written and hashed just now, so it is whole. Call it after the rename, which
  * changes the stamp. */
 void blob_checks_note_whole(struct blob_checks *checks, const char *sha256_hex, int fd);
+/* The hash of a file's bytes, wherever its offset stands. ERR_NO_MEMORY, ERR_IO. */
+bool blob_hash(int fd, char sha256_hex[SHA256_HEX_BYTES], struct err *err) KS_MUST_USE;
 /* Whether the file at `path` is still the one that was judged. */
 bool blob_verdict_holds(const struct blob_verdict *verdict, const char *path) KS_MUST_USE;
 

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define PROBE_MS 1000
-#define PIECE_BYTES ((size_t)256 << 10)
 /* Reading it again tells bytes that were damaged on the way from damaged ones. */
 #define FETCHES_MAX 2
 
@@ -440,31 +439,11 @@ bool blob_objects_retire(struct store *store, const char *sha256_hex, bool at_on
 
 static bool has_hash(int fd, const char *sha256_hex, struct err *err)
 {
-    char found[SHA256_HEX_BYTES] = "";
-    char *piece = malloc(PIECE_BYTES);
-    struct sha256 *hash = sha256_create();
-    bool ok = piece != NULL && hash != NULL;
-    if (!ok) {
-        (void)err_set(err, ERR_NO_MEMORY, "no memory to check an upload");
-    }
-    off_t at = 0;
-    for (ssize_t got = 1; ok && got != 0;) {
-        got = pread(fd, piece, PIECE_BYTES, at);
-        if (got > 0) {
-            sha256_update(hash, piece, (size_t)got);
-            at += got;
-        } else if (got < 0 && errno != EINTR) {
-            ok = err_set_errno(err, ERR_IO, errno, "reading an upload back");
-        }
-    }
-    if (ok) {
-        sha256_final_hex(hash, found);
-    }
-    sha256_destroy(hash);
-    free(piece);
-    return ok && (strcmp(found, sha256_hex) == 0 ||
-                  err_set(err, ERR_GONE, "the objects have damaged the uploaded file %.12s…",
-                          sha256_hex));
+    char found[SHA256_HEX_BYTES];
+    return blob_hash(fd, found, err) &&
+           (strcmp(found, sha256_hex) == 0 ||
+            err_set(err, ERR_GONE, "the objects have damaged the uploaded file %.12s…",
+                    sha256_hex));
 }
 
 static bool read_object(struct store *store, const struct row *row, int fd, struct err *err)
