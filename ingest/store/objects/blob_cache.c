@@ -1,5 +1,7 @@
 /* raw/ as a cache of uploads that are objects. */
+#include "ingest/base/memory/scratch.h"
 #include "ingest/base/monotonic.h"
+#include "ingest/base/order.h"
 #include "ingest/store/objects/blob_objects.h"
 
 #include <dirent.h>
@@ -49,15 +51,11 @@ static bool is_given_out(struct store *store, const char *sha256_hex)
 
 static bool add(struct list *list, const struct cached *file)
 {
-    if (list->count == list->cap) {
-        size_t cap = list->cap == 0 ? 256 : list->cap * 2;
-        struct cached *grown = realloc(list->files, cap * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        list->files = grown;
-        list->cap = cap;
+    struct cached *grown = scratch_grow(list->files, list->count, &list->cap, sizeof *grown);
+    if (grown == NULL) {
+        return false;
     }
+    list->files = grown;
     list->files[list->count++] = *file;
     return true;
 }
@@ -91,7 +89,7 @@ static int by_time(const void *left, const void *right)
 {
     const struct cached *a = left;
     const struct cached *b = right;
-    return (a->read_at_s > b->read_at_s) - (a->read_at_s < b->read_at_s);
+    return order_i64(a->read_at_s, b->read_at_s);
 }
 
 /* ---- trimming ---- */
@@ -124,5 +122,5 @@ void blob_cache_trim(struct store *store, uint64_t cache_bytes)
             log_write(store->log, LOG_WARN, "a cached upload stays: %s", err.msg);
         }
     }
-    free(list.files);
+    scratch_free(list.files);
 }

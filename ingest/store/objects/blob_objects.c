@@ -194,10 +194,8 @@ static bool make_key(struct blob_put *put, struct err *err)
 bool blob_put_begin(struct store *store, struct blob_put **out, struct err *err)
 {
     struct blob_objects *objects = store->objects;
-    (void)pthread_mutex_lock(&objects->lock);
-    bool is_down = objects->is_down;
-    (void)pthread_mutex_unlock(&objects->lock);
-    if (is_down && !blob_objects_probe(store, err)) {
+    struct err ignored = ERR_INIT; /* what the probe says is newer */
+    if (!store_objects_ready(store, &ignored) && !blob_objects_probe(store, err)) {
         return err_context(err, "nothing can be kept now, so send the file again later");
     }
     struct blob_put *put = calloc(1, sizeof *put);

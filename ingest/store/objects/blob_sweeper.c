@@ -157,14 +157,6 @@ static void end_given_up(struct store *store)
 
 /* ---- the thread ---- */
 
-static bool is_down(struct blob_objects *objects)
-{
-    (void)pthread_mutex_lock(&objects->lock);
-    bool down = objects->is_down;
-    (void)pthread_mutex_unlock(&objects->lock);
-    return down;
-}
-
 /* Returns after SWEEP_MS, or when there is a put to end. */
 static bool wait_for_work(struct blob_objects *objects)
 {
@@ -185,7 +177,7 @@ static void *run(void *argument)
     do {
         struct err ignored = ERR_INIT; /* noted */
         end_given_up(store);
-        if (blob_objects_probe(store, &ignored) && !is_down(store->objects)) {
+        if (blob_objects_probe(store, &ignored)) {
             sweep(store);
         }
         blob_cache_trim(store, store->objects->cache_bytes);

@@ -1,12 +1,12 @@
 #include "ingest/store/objects/objects.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/base/thread.h"
 #include "ingest/store/objects/driver.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Ranges of one object that are read at once. */
@@ -47,10 +47,10 @@ bool objects_open(struct objects **out,
     set.retry_ms = set.retry_ms == 0 ? OBJECTS_RETRY_MS : set.retry_ms;
     set.stall_ms = set.stall_ms == 0 ? OBJECTS_STALL_MS : set.stall_ms;
     set.part_bytes = set.part_bytes == 0 ? OBJECTS_PART_BYTES : set.part_bytes;
-    if (strncmp(url, folder, sizeof folder - 1) == 0 && url[sizeof folder - 1] == '/') {
+    if (text_begins(url, folder) && url[sizeof folder - 1] == '/') {
         return folder_open(out, url + sizeof folder - 1, err);
     }
-    if (strncmp(url, s3, sizeof s3 - 1) == 0) {
+    if (text_begins(url, s3)) {
         return open_s3(out, url + sizeof s3 - 1, &set, err);
     }
     return err_set(err, ERR_BAD_REQUEST,

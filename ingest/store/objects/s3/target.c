@@ -1,5 +1,6 @@
 #include "ingest/store/objects/s3/target.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/store/objects/s3/signature.h"
 
 #include <ctype.h>
@@ -87,8 +88,8 @@ static void aim_at_amazon(struct s3_target *target, const char *bucket)
 static bool
 aim_at_endpoint(struct s3_target *target, const char *endpoint, const char *bucket, struct err *err)
 {
-    bool is_https = strncmp(endpoint, "https://", 8) == 0;
-    bool is_http = strncmp(endpoint, "http://", 7) == 0;
+    bool is_https = text_begins(endpoint, "https://");
+    bool is_http = text_begins(endpoint, "http://");
     const char *host = endpoint + (is_https ? 8 : 7);
     size_t host_len = is_https || is_http ? strcspn(host, "/") : 0;
     const char *path = host_len > 0 ? host + host_len : "";
