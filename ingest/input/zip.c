@@ -2,14 +2,11 @@
  * decoder of gzip, which knows how damage looks, reads zip too. */
 #include "ingest/input/zip.h"
 
-#include "ingest/base/memory/scratch.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/input/zip_directory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TAR_BLOCK ((size_t)512)
 #define PIECE_BYTES ((size_t)64 << 10)
@@ -18,7 +15,7 @@
 #define TAR_NAME_BYTES ((size_t)100)
 #define TAR_OCTAL_MAX ((uint64_t)077777777777)
 
-enum { METHOD_STORED = 0, METHOD_DEFLATED = 8, METHOD_ZSTD = 93 };
+enum { METHOD_DEFLATED = 8, METHOD_ZSTD = 93 };
 enum stage { STAGE_HEADER, STAGE_BYTES, STAGE_PAD, STAGE_END };
 
 struct zip {
@@ -85,10 +82,8 @@ static bool next_packed(void *context, const char **bytes, size_t *len, struct e
     if (is_deflated && zip->piece == 0) {
         zip->piece = 1;
         *len = write_gzip_head(zip->bytes);
-    } else if (zip->packed_left > 0) {
-        if (!read_packed(zip, len, err)) {
-            return false;
-        }
+    } else if (zip->packed_left > 0 && !read_packed(zip, len, err)) {
+        return false;
     }
     if (*len == 0 && is_deflated && zip->piece == 1) {
         zip->piece = 2;

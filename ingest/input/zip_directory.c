@@ -19,6 +19,9 @@
 #define EXTRA_64 1
 #define NAME_BYTES_MAX ((size_t)4096)
 #define SIZE_IS_IN_EXTRA UINT32_MAX
+/* Room for ZIP_MEMBERS_MAX with long names; the file itself may say that it is as long as the file.
+ */
+#define DIRECTORY_BYTES_MAX ((uint64_t)128 << 20)
 enum { FLAG_ENCRYPTED = 1, FLAG_SIZES_FOLLOW = 8 };
 
 bool zip_read_at(const struct zip_directory *directory,
@@ -211,6 +214,7 @@ static bool read_directory(struct zip_directory *directory, struct err *err)
     if (!ok || size == 0 || at >= directory->file_bytes || size > directory->file_bytes - at) {
         return ok;
     }
+    size = size < DIRECTORY_BYTES_MAX ? size : DIRECTORY_BYTES_MAX;
     char *bytes = scratch_alloc((size_t)size, 1);
     ok = bytes != NULL || err_set(err, ERR_NO_MEMORY, "no memory for a zip archive");
     ok = ok && zip_read_at(directory, at, bytes, (size_t)size, &len, err) &&
