@@ -8,14 +8,13 @@
 
 static void write_delivery(struct json_write *w, const struct store_delivery *row)
 {
-    static const char *const states[] = {"waiting", "delivered", "given_up"};
     jw_object_begin(w);
     jw_key_int(w, "id", row->id);
     jw_key_string(w, "hook", row->hook);
     jw_key_string(w, "place", row->place);
     jw_key_string(w, "metric", row->metric);
     jw_key_string(w, "run", row->run);
-    jw_key_string(w, "state", states[row->state]);
+    jw_key_string(w, "state", store_delivery_state_text(row->state));
     jw_key_int(w, "attempts", row->attempts);
     jw_key_int(w, "created_at_s", row->created_at_s);
     if (row->state == DELIVERY_WAITING) {

@@ -23,6 +23,9 @@ struct store_delivery {
     const char *error; /* of the last attempt; NULL: none */
 };
 
+/* "waiting", "delivered", "given_up" */
+const char *store_delivery_state_text(enum store_delivery_state state);
+
 /* Notes that a change at delivery->run crossed the hook, and queues the delivery, in one
  * transaction. Does nothing when it did before. */
 bool store_webhook_cross(struct store *store,

@@ -116,11 +116,14 @@ bool store_notes_of_metric(struct store_snapshot *snapshot,
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    /* The newest, should there be more than fit: turned round, so that a later one counts. */
+    /* The newest, should there be more than fit: turned round, so that a later one counts. The kind
+     * is a literal for the sake of its index. */
+    _Static_assert(NOTE_REGRESSION == 3, "the kind below, and that of the index");
     db_prepare(&st, db,
                "SELECT * FROM (" NOTE_COLUMNS " WHERE n.kind = 3 AND n.name = ?1"
-               " ORDER BY n.id DESC LIMIT 1000) ORDER BY 1");
+               " ORDER BY n.id DESC LIMIT ?2) ORDER BY 1");
     db_put_text(&st, metric);
+    db_put_int(&st, STORE_NOTES_MAX);
     return read_notes(&st, arena, STORE_NOTES_MAX, notes, count, err);
 }
 

@@ -5,6 +5,11 @@
 
 static const char *const state_texts[] = {"waiting", "delivered", "given_up"};
 
+const char *store_delivery_state_text(enum store_delivery_state state)
+{
+    return state_texts[state];
+}
+
 /* ---- writing ---- */
 
 /* The log keeps the newest five thousand; what waits stays. */
