@@ -2,6 +2,7 @@
 #include "api/table/rows.h"
 #include "api/views/distributed.h"
 #include "ingest/model/tables.h"
+#include "ingest/query/ranks/ranks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ write_worker(struct json_write *w, const struct distributed_answer *answer, size
     field_row_begin(&out);
     field_text(&out, "worker", name_of(worker));
     field_int(&out, "trace", worker->trace->id);
-    field_known_int(&out, "rank", worker_rank(worker->trace, results));
+    field_known_int(&out, "rank", query_rank_of(INT64_MIN, worker->trace));
     field_text(&out, "node", answer->places[index].node);
     field_text(&out, "process", answer->places[index].process);
     field_text(&out, "backend", worker_backend(results));

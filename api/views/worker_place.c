@@ -1,13 +1,8 @@
 #include "api/views/worker_place.h"
 
-#include "ingest/query/ranks/ranks.h"
-
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define RANK_KEY "distributedInfo.rank"
 #define BACKEND_KEY "distributedInfo.backend"
 
 struct worker_place worker_place_of(struct api_call *call, const char *worker, size_t position)
@@ -30,20 +25,6 @@ static const char *environment_of(const struct trace_results *results, const cha
         }
     }
     return NULL;
-}
-
-static int64_t read_rank(const char *digits)
-{
-    char *end = NULL;
-    errno = 0;
-    long long rank = strtoll(digits, &end, 10);
-    return isdigit((unsigned char)*digits) && errno == 0 ? (int64_t)rank : WORKER_NO_RANK;
-}
-
-int64_t worker_rank(const struct store_trace *trace, const struct trace_results *results)
-{
-    const char *told = environment_of(results, RANK_KEY);
-    return query_rank_of(told == NULL ? WORKER_NO_RANK : read_rank(told), trace);
 }
 
 const char *worker_backend(const struct trace_results *results)

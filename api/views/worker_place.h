@@ -4,12 +4,8 @@
 
 #include "api/call.h"
 #include "ingest/model/results/results.h"
-#include "ingest/store/store.h"
 
 #include <stddef.h>
-#include <stdint.h>
-
-#define WORKER_NO_RANK INT64_MIN
 
 struct worker_place {
     const char *node;
@@ -20,8 +16,6 @@ struct worker_place {
  * of its own; its process is its position among the workers [TB-15.1b]. Texts are NULL without
  * memory. */
 struct worker_place worker_place_of(struct api_call *call, const char *worker, size_t position);
-/* As query_rank_of() has it; WORKER_NO_RANK where nothing tells it. */
-int64_t worker_rank(const struct store_trace *trace, const struct trace_results *results);
 /* distributedInfo.backend; NULL when the trace does not say. */
 const char *worker_backend(const struct trace_results *results);
 

@@ -15,8 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rank of a trace wherever one is shown [RANK-0a]: `told` by distributedInfo.rank, else given
- * at upload, else the last number in the worker's name. INT64_MIN: unknown; as `told` too. */
+/* The rank of a trace wherever one is shown [RANK-0a]: distributedInfo.rank, else given at
+ * upload (the trace's row has the first that there is; `told` the first as the digest has it), else
+ * the last number in the worker's name. INT64_MIN: unknown; as `told` too. */
 int64_t query_rank_of(int64_t told, const struct store_trace *trace);
 
 /* The traces of one span of a run that are a profiler's, by worker; and what they are known by. */
