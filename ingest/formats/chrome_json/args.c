@@ -152,21 +152,12 @@ set_kernel_args(struct kineto_build *build, const struct kineto_event *event, ui
 {
     const uint64_t dims =
         (uint64_t)1 << ARG_DIMX | (uint64_t)1 << ARG_DIMY | (uint64_t)1 << ARG_DIMZ;
-    struct kernel_args args = {
-        .device = int_or_none(arg_value(event, ARG_DEVICE)),
-        .stream = int_or_none(arg_value(event, ARG_STREAM)),
-        .size_bytes = int_or_none(arg_value(event, ARG_BYTES_LOWER)),
-        .blocks_per_sm = double_or_nan(arg_value(event, ARG_BLOCKS_PER_SM)),
-        .occupancy_pct = double_or_nan(arg_value(event, ARG_OCCUPANCY)),
-        .grid = STRTAB_NONE,
-        .block = STRTAB_NONE,
-        .registers_per_thread = STRTAB_NONE,
-        .shared_memory = STRTAB_NONE,
-        .kernel_type = STRTAB_NONE,
-        .dim = STRTAB_NONE,
-        .tasktopo = STRTAB_NONE,
-        .tasktopo_node = STRTAB_NONE,
-    };
+    struct kernel_args args = trace_no_kernel_args();
+    args.device = int_or_none(arg_value(event, ARG_DEVICE));
+    args.stream = int_or_none(arg_value(event, ARG_STREAM));
+    args.size_bytes = int_or_none(arg_value(event, ARG_BYTES_LOWER));
+    args.blocks_per_sm = double_or_nan(arg_value(event, ARG_BLOCKS_PER_SM));
+    args.occupancy_pct = double_or_nan(arg_value(event, ARG_OCCUPANCY));
     bool good = set_text(build, arg_value(event, ARG_GRID), &args.grid) &&
                 set_text(build, arg_value(event, ARG_BLOCK), &args.block) &&
                 set_text(build, arg_value(event, ARG_REGISTERS), &args.registers_per_thread) &&

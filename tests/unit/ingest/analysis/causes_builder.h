@@ -62,17 +62,9 @@ static inline void
 kernel(struct fixture *f, int64_t stream, int64_t start_us, int64_t end_us, int64_t correlation)
 {
     struct build *b = &f->build;
-    struct kernel_args args = {.device = 0,
-                               .stream = stream,
-                               .size_bytes = TRACE_NO_ID,
-                               .grid = STRTAB_NONE,
-                               .block = STRTAB_NONE,
-                               .registers_per_thread = STRTAB_NONE,
-                               .shared_memory = STRTAB_NONE,
-                               .kernel_type = STRTAB_NONE,
-                               .dim = STRTAB_NONE,
-                               .tasktopo = STRTAB_NONE,
-                               .tasktopo_node = STRTAB_NONE};
+    struct kernel_args args = trace_no_kernel_args();
+    args.device = 0;
+    args.stream = stream;
     build_event(
         b,
         (struct trace_event){.ts_ns = start_us * US,

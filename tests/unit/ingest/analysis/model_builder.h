@@ -161,19 +161,13 @@ static inline void build_device_event(struct build *b,
                                       double blocks,
                                       double occupancy)
 {
-    struct kernel_args args = {.device = device,
-                               .stream = 7,
-                               .size_bytes = TRACE_NO_ID,
-                               .blocks_per_sm = blocks,
-                               .occupancy_pct = occupancy,
-                               .grid = build_text(b, "[1, 1, 1]"),
-                               .block = STRTAB_NONE,
-                               .registers_per_thread = STRTAB_NONE,
-                               .shared_memory = build_text(b, "1024"),
-                               .kernel_type = STRTAB_NONE,
-                               .dim = STRTAB_NONE,
-                               .tasktopo = STRTAB_NONE,
-                               .tasktopo_node = STRTAB_NONE};
+    struct kernel_args args = trace_no_kernel_args();
+    args.device = device;
+    args.stream = 7;
+    args.blocks_per_sm = blocks;
+    args.occupancy_pct = occupancy;
+    args.grid = build_text(b, "[1, 1, 1]");
+    args.shared_memory = build_text(b, "1024");
     build_event(b,
                 (struct trace_event){.ts_ns = start_us * 1000,
                                      .dur_ns = (end_us - start_us) * 1000,
