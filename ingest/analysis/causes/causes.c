@@ -15,18 +15,6 @@
 
 /* ---- names and categories ---- */
 
-static bool is_one_of(const char *text, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(text, list[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-#define IS_ONE_OF(text, list) is_one_of(text, list, sizeof(list) / sizeof *(list))
-
 /* CANN puts the level of a call before its name. */
 static const char *without_level(const char *name)
 {
@@ -70,8 +58,8 @@ static uint8_t read_name(const char *name)
                                         "aclrtSynchronizeEvent"};
     unsigned flags = 0;
     name = without_level(name);
-    flags |= IS_ONE_OF(name, launches) ? CAUSES_LAUNCHES : 0;
-    flags |= IS_ONE_OF(name, waits) ? CAUSES_SYNCHRONISES : 0;
+    flags |= TEXT_IS_ONE_OF(name, launches) ? CAUSES_LAUNCHES : 0;
+    flags |= TEXT_IS_ONE_OF(name, waits) ? CAUSES_SYNCHRONISES : 0;
     flags |=
         text_begins(name, "enumerate(DataLoader)#") || text_begins(name, "enumerate(DataPipe)#")
             ? CAUSES_LOADS_DATA
@@ -107,10 +95,10 @@ static enum causes_role role_of_category(const char *category)
                                          "Kernel",          "Memcpy",       "Memset",
                                          "mtia_ccp_events", "communication"};
     static const char *const operators[] = {"cpu_op", "recorder_range", "recorder_op"};
-    if (IS_ONE_OF(category, device)) {
+    if (TEXT_IS_ONE_OF(category, device)) {
         return CAUSES_DEVICE;
     }
-    if (IS_ONE_OF(category, operators)) {
+    if (TEXT_IS_ONE_OF(category, operators)) {
         return CAUSES_OPERATOR;
     }
     if (ends_in(category, "runtime") || ends_in(category, "driver")) {

@@ -3,6 +3,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/index/sort.h"
 
 #include <string.h>
@@ -28,17 +29,6 @@ bool path_graph_name_is(const struct path_graph *graph, uint32_t event, const ch
     return strcmp(name_of(graph, event), name) == 0;
 }
 
-static bool is_one_of(const char *name, const char *const *names, size_t count)
-{
-    bool is = false;
-    for (size_t i = 0; !is && i < count; i++) {
-        is = strcmp(name, names[i]) == 0;
-    }
-    return is;
-}
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 static uint8_t look_at_name(const struct path_graph *graph, const char *name)
 {
     static const char *const locks[] = {"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"};
@@ -52,8 +42,8 @@ static uint8_t look_at_name(const struct path_graph *graph, const char *name)
     for (size_t i = 0; i < graph->options->loading_count; i++) {
         flags |= strstr(name, graph->options->loading[i]) != NULL ? PATH_NAME_LOADS : 0;
     }
-    flags |= is_one_of(name, locks, COUNT_OF(locks)) ? PATH_NAME_LOCKS : 0;
-    flags |= is_one_of(name, blocks, COUNT_OF(blocks)) ? PATH_NAME_BLOCKS : 0;
+    flags |= TEXT_IS_ONE_OF(name, locks) ? PATH_NAME_LOCKS : 0;
+    flags |= TEXT_IS_ONE_OF(name, blocks) ? PATH_NAME_BLOCKS : 0;
     flags |= strcmp(name, "Stream Wait Event") == 0 ? PATH_NAME_WAITS : 0;
     flags |= strcmp(name, "cudaEventRecord") == 0 ? PATH_NAME_RECORDS : 0;
     flags |= strstr(name, "forward") != NULL ? PATH_NAME_FORWARD : 0;

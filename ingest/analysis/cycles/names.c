@@ -13,16 +13,6 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool is_one_of(const char *text, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(text, list[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* `decode` or `Decode` that no small letter follows: decode_step, but not DecoderLayer. */
 static bool has_decode_word(const char *text)
 {
@@ -56,7 +46,7 @@ static uint32_t function_flags(const char *text)
     flags |= strcmp(text, "cuLaunchKernelEx") == 0 ? CYCLE_NAME_LAUNCH_EX : 0;
     flags |= strcmp(text, "runq") == 0 ? CYCLE_NAME_RUNQ : 0;
     flags |= text_begins_any_case(text, "oncpu") ? CYCLE_NAME_ONCPU : 0;
-    flags |= is_one_of(text, disk_calls, COUNT_OF(disk_calls)) ? CYCLE_NAME_DISK : 0;
+    flags |= TEXT_IS_ONE_OF(text, disk_calls) ? CYCLE_NAME_DISK : 0;
     bool is_memory_call = text_is_any_case(text, "mmap") || text_is_any_case(text, "mprotect") ||
                           text_is_any_case(text, "munmap");
     return flags | (is_memory_call ? CYCLE_NAME_SYSCALL_MEM : 0);
@@ -79,7 +69,7 @@ static uint32_t anchor_flags(const char *text)
     static const char *const waiting[] = {"_call_impl", "Event.wait", "Condition.wait",
                                           "Scheduler.recv_requests"};
     uint32_t flags = 0;
-    flags |= is_one_of(text, waiting, COUNT_OF(waiting)) ? CYCLE_NAME_NEVER_ANCHOR : 0;
+    flags |= TEXT_IS_ONE_OF(text, waiting) ? CYCLE_NAME_NEVER_ANCHOR : 0;
     bool is_collective =
         text_begins(text, "nccl:") || text_begins(text, "gloo:") || text_begins(text, "cncl:");
     return flags | (is_collective ? CYCLE_NAME_COLLECTIVE : 0);

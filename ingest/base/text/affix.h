@@ -1,5 +1,5 @@
-/* How a text begins and ends, what it holds; in any case of ASCII letters: against a word in lower
- * case. */
+/* How a text begins and ends, what it holds, which of several it is; in any case of ASCII letters:
+ * against a word in lower case. */
 #ifndef KS_BASE_TEXT_AFFIX_H
 #define KS_BASE_TEXT_AFFIX_H
 
@@ -18,6 +18,18 @@ static inline bool text_ends(const char *text, const char *suffix)
     size_t suffix_len = strlen(suffix);
     return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
 }
+
+static inline bool text_is_one_of(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, list[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define TEXT_IS_ONE_OF(text, list) text_is_one_of(text, list, sizeof(list) / sizeof *(list))
 
 static inline char text_lower(char c)
 {

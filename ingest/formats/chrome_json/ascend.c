@@ -2,8 +2,8 @@
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/text/affix.h"
 
-#include <math.h>
 #include <string.h>
 
 enum place { PLACE_NONE, PLACE_DEVICE, PLACE_CANN, PLACE_COLLECTIVES, PLACE_OVERLAP };
@@ -124,16 +124,6 @@ static bool add_categories(struct ascend *a)
 
 /* ---- events ---- */
 
-static bool is_one_of(const char *text, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum event_kind kind_of_task(const char *type)
 {
     static const char *const kernels[] = {
@@ -141,10 +131,10 @@ static enum event_kind kind_of_task(const char *type)
         "AIV",           "MIX_AIC",        "MIX_AIV",      "DSA_SQE",        "FFTS_PLUS",
         "KERNEL_AICORE", "KERNEL_AIVEC",   "KERNEL_AICPU", "KERNEL_MIX_AIC", "KERNEL_MIX_AIV"};
     static const char *const copies[] = {"SDMA_SQE", "PCIE_DMA_SQE", "MEMCPY_ASYNC"};
-    if (is_one_of(type, kernels, sizeof kernels / sizeof *kernels)) {
+    if (TEXT_IS_ONE_OF(type, kernels)) {
         return EVENT_KERNEL;
     }
-    return is_one_of(type, copies, sizeof copies / sizeof *copies) ? EVENT_MEMCPY : EVENT_OTHER;
+    return TEXT_IS_ONE_OF(type, copies) ? EVENT_MEMCPY : EVENT_OTHER;
 }
 
 static bool set_class(struct ascend *a, uint32_t event, enum event_kind kind, uint16_t category)
