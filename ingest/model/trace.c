@@ -11,6 +11,7 @@
 #include "ingest/model/trace.h"
 
 #include "ingest/base/bytes.h"
+#include "ingest/base/text/affix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -362,7 +363,7 @@ const char *trace_device_word(const struct trace *trace, bool is_mlu)
     }
     for (uint32_t i = 0; strcmp(recorder, "XLA") == 0 && i < trace->track_count; i++) {
         const char *process = strtab_text(trace->strings, trace->tracks[i].pid_text);
-        if (strncmp(process, "/device:TPU:", strlen("/device:TPU:")) == 0) {
+        if (text_begins(process, "/device:TPU:")) {
             return "TPU";
         }
     }

@@ -52,7 +52,7 @@ struct build {
     size_t count;
 };
 
-/* Ids in order_f64_at order, each once; the new count. */
+/* Ids in ascending order, each once; the new count. */
 static size_t distinct(uint32_t *ids, size_t count)
 {
     size_t kept = 0;

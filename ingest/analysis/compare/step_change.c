@@ -15,7 +15,7 @@ static void take_whole(const struct trace_results *trace, int side, struct step_
     }
 }
 
-/* Durations of the steps to `values`, order_f64_at. */
+/* Durations of the steps to `values`, ascending. */
 static void
 take_steps(const struct trace_results *trace, int side, struct step_change *out, double *values)
 {

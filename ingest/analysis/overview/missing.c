@@ -1,5 +1,6 @@
 /* Which option of its recorder would have recorded what a file lacks [FMT-0.6]. */
 #include "ingest/analysis/overview/health.h"
+#include "ingest/base/text/affix.h"
 
 #include <string.h>
 
@@ -122,7 +123,7 @@ static bool has_whole_graphs(const struct trace *trace)
 {
     for (uint32_t i = 0; i < strtab_count(trace->strings); i++) {
         const char *text = strtab_text(trace->strings, i);
-        if (strncmp(text, "graph ", 6) == 0 && text[6] >= '0' && text[6] <= '9') {
+        if (text_begins(text, "graph ") && text[6] >= '0' && text[6] <= '9') {
             return true;
         }
     }

@@ -5,7 +5,6 @@
 #include "ingest/base/text/affix.h"
 #include "ingest/model/operations.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +84,7 @@ static struct rank_operation_name named(uint8_t type, enum rule rule)
 
 struct rank_operation_name rank_operation_named(const char *name)
 {
-    if (strncmp(name, "PP:", 3) == 0) {
+    if (text_begins(name, "PP:")) {
         return read_action(name + 3);
     }
     for (int type = 0; type < OPERATION_TYPE_COUNT; type++) {
@@ -95,8 +94,7 @@ struct rank_operation_name rank_operation_named(const char *name)
     }
     for (size_t i = 0; i < COUNT_OF(numbered); i++) {
         size_t len = strlen(numbered[i].text);
-        if (strncmp(name, numbered[i].text, len) == 0 && name[len] != '\0' &&
-            is_digits(name + len)) {
+        if (text_begins(name, numbered[i].text) && name[len] != '\0' && is_digits(name + len)) {
             return named(numbered[i].type, RULE_NUMBERED);
         }
     }

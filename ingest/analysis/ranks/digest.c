@@ -4,7 +4,6 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/text/affix.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define STEP_NAME_BYTES 40
 #define NUMBER_DIGITS_MAX 18

@@ -5,7 +5,6 @@
 #include "ingest/base/text/strtab.h"
 #include "ingest/formats/json/text.h"
 #include "ingest/formats/json/walk.h"
-#include "ingest/formats/reader.h"
 #include "ingest/formats/relay/relay.h"
 #include "ingest/formats/whole.h"
 

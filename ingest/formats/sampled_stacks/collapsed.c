@@ -1,7 +1,6 @@
 #include "ingest/formats/sampled_stacks/collapsed.h"
 
 #include "ingest/base/saturating.h"
-#include "ingest/formats/reader.h"
 #include "ingest/formats/sampled_stacks/stack_slices.h"
 #include "ingest/formats/whole.h"
 

@@ -3,11 +3,8 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/formats/json/walk.h"
-#include "ingest/formats/reader.h"
 #include "ingest/formats/sampled_stacks/stack_slices.h"
 #include "ingest/formats/whole.h"
-
-#include <string.h>
 
 #define TIME "time (ns)"
 

@@ -4,7 +4,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/formats/json/walk.h"
-#include "ingest/formats/reader.h"
 #include "ingest/formats/sampled_stacks/stack_slices.h"
 #include "ingest/formats/whole.h"
 
