@@ -3,7 +3,6 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/formats/protobuf/packets.h"
-#include "ingest/formats/reader.h"
 #include "ingest/formats/whole.h"
 
 #include <stdlib.h>
@@ -206,11 +205,11 @@ static bool order_events(struct reader *reader)
     return reader->open != NULL && reader->below != NULL && !packets->failed;
 }
 
-static bool read_whole(struct reader *reader,
-                       const struct whole *whole,
-                       const struct format_options *options,
-                       struct trace **out,
-                       struct err *err)
+static bool read_packets(struct reader *reader,
+                         const struct whole *whole,
+                         const struct format_options *options,
+                         struct trace **out,
+                         struct err *err)
 {
     struct relay relay;
     relay_init(&relay, "perfetto");
@@ -228,21 +227,25 @@ static bool read_whole(struct reader *reader,
     return ok;
 }
 
+static bool read_whole(const struct whole *whole,
+                       const struct format_options *options,
+                       struct trace **out,
+                       struct err *err)
+{
+    struct reader reader = {.next = 0};
+    bool ok = packets_init(&reader.packets)
+                  ? read_packets(&reader, whole, options, out, err)
+                  : err_set(err, ERR_NO_MEMORY, "no memory for a recording");
+    packets_free(&reader.packets);
+    scratch_free(reader.open);
+    scratch_free(reader.below);
+    return ok;
+}
+
 bool perfetto_read(struct text_stream *stream,
                    const struct format_options *options,
                    struct format_bundle *bundle,
                    struct err *err)
 {
-    struct whole whole;
-    struct reader reader = {.next = 0};
-    struct format_item item = {.worker = NULL};
-    bool ok =
-        packets_init(&reader.packets) || err_set(err, ERR_NO_MEMORY, "no memory for a recording");
-    ok = whole_read(&whole, stream, options, err) && ok &&
-         read_whole(&reader, &whole, options, &item.model, err);
-    whole_free(&whole);
-    packets_free(&reader.packets);
-    scratch_free(reader.open);
-    scratch_free(reader.below);
-    return ok && format_bundle_one(bundle, item, err);
+    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

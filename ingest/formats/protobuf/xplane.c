@@ -5,7 +5,6 @@
 #include "ingest/base/text/affix.h"
 #include "ingest/base/text/strtab.h"
 #include "ingest/formats/protobuf/plane.h"
-#include "ingest/formats/reader.h"
 #include "ingest/formats/relay/relay.h"
 #include "ingest/formats/whole.h"
 
@@ -492,21 +491,25 @@ static bool read_planes(struct reader *reader,
     return ok;
 }
 
+static bool read_whole(const struct whole *whole,
+                       const struct format_options *options,
+                       struct trace **out,
+                       struct err *err)
+{
+    struct reader reader = {.correlations = strtab_create()};
+    bool ok = reader.correlations != NULL
+                  ? list_planes(&reader, whole, err) && read_planes(&reader, options, out, err)
+                  : err_set(err, ERR_NO_MEMORY, "no memory for a recording");
+    scratch_free(reader.planes);
+    scratch_free(reader.calls);
+    strtab_destroy(reader.correlations);
+    return ok;
+}
+
 bool xplane_read(struct text_stream *stream,
                  const struct format_options *options,
                  struct format_bundle *bundle,
                  struct err *err)
 {
-    struct whole whole;
-    struct reader reader = {.correlations = strtab_create()};
-    struct format_item item = {.worker = NULL};
-    bool ok =
-        reader.correlations != NULL || err_set(err, ERR_NO_MEMORY, "no memory for a recording");
-    ok = whole_read(&whole, stream, options, err) && ok && list_planes(&reader, &whole, err) &&
-         read_planes(&reader, options, &item.model, err);
-    whole_free(&whole);
-    scratch_free(reader.planes);
-    scratch_free(reader.calls);
-    strtab_destroy(reader.correlations);
-    return ok && format_bundle_one(bundle, item, err);
+    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

@@ -3,17 +3,15 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/buf.h"
+#include "ingest/formats/json/text.h"
 #include "ingest/formats/json/walk.h"
 #include "ingest/formats/sampled_stacks/stack_slices.h"
 #include "ingest/formats/whole.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA "speedscope.app/file-format-schema.json"
-#define NUMBER_BYTES 64
 #define NS_MAX 4e18
 
 struct reader {
@@ -57,13 +55,8 @@ bool speedscope_recognises(const char *window, size_t len)
 
 static double real(const struct json_value *value, double none)
 {
-    char text[NUMBER_BYTES];
-    if (value->kind != JSON_KIND_NUMBER || value->len >= sizeof text) {
-        return none;
-    }
-    memcpy(text, value->ptr, value->len);
-    text[value->len] = '\0';
-    return strtod(text, NULL);
+    double number;
+    return json_text_double(value, &number) ? number : none;
 }
 
 /* Numbers of JavaScript, whose doubles they are. */
