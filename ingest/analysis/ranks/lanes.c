@@ -20,9 +20,10 @@ static void add_span(struct lane_spans *spans, int64_t start_ns, int64_t end_ns)
     }
 }
 
-/* When the last rank of each instance arrives. */
-static bool find_last_starts(struct ranks_run *run)
+/* What all lanes count from, and when the last rank of each instance arrives. */
+static bool find_common_times(struct ranks_run *run)
 {
+    run->zero_ns = ranks_zero(run, false);
     run->last_start_ns = scratch_alloc(run->instance_count, sizeof *run->last_start_ns);
     for (uint32_t i = 0; run->last_start_ns != NULL && i < run->instance_count; i++) {
         int64_t last_ns = INT64_MIN;
@@ -44,14 +45,14 @@ bool ranks_run_lane(struct ranks_run *run,
                     struct rank_lane *out)
 {
     const struct ranks_member *of = &run->members[member];
-    int64_t zero_ns = saturating_add(ranks_zero(run, false), of->offset_ns);
     *out = (struct rank_lane){.rank = of->rank};
-    if ((run->last_start_ns == NULL && !find_last_starts(run)) ||
+    if ((run->last_start_ns == NULL && !find_common_times(run)) ||
         !make_spans(arena, &out->layers[LANE_BUSY], digest->busy_count) ||
         !make_spans(arena, &out->layers[LANE_TRANSFER], of->event_count) ||
         !make_spans(arena, &out->layers[LANE_WAIT], of->event_count)) {
         return false;
     }
+    int64_t zero_ns = saturating_add(run->zero_ns, of->offset_ns);
     for (uint32_t i = 0; i < digest->busy_count; i++) {
         add_span(&out->layers[LANE_BUSY], saturating_sub(digest->busy[i].start_ns, zero_ns),
                  saturating_sub(digest->busy[i].end_ns, zero_ns));

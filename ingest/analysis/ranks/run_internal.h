@@ -97,6 +97,7 @@ struct ranks_run {
     bool has_instances; /* that stragglers use */
     bool has_candidates;
     int64_t *last_start_ns; /* by instance, aligned: when the last rank arrives; NULL: not asked */
+    int64_t zero_ns;        /* ranks_zero(), aligned; with last_start_ns */
 };
 
 static inline struct ranks_call ranks_call_of(const struct ranks_run *run, uint32_t call)
