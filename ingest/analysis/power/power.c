@@ -98,13 +98,22 @@ static bool by_device(struct analysis *a)
     return true;
 }
 
-static void add_tokens(const struct analysis *a, uint32_t event, struct power_row *row)
+/* 0: the step does not say. */
+static int64_t tokens_of(const struct analysis *a, const struct index_step *step)
 {
     struct engine_annotation said;
-    bool counts = index_engine_step(a->index, event, &said) && said.tokens > 0;
-    if (counts) {
-        row->tokens = said.tokens;
-        row->token_j = row->sampled_ns > 0 ? row->energy_j / (double)said.tokens : (double)NAN;
+    return index_engine_step(a->index, step->event, &said) ? i64_max(0, said.tokens) : 0;
+}
+
+static void measure_step(const struct analysis *a,
+                         const struct index_step *step,
+                         int64_t tokens,
+                         struct power_row *row)
+{
+    measure(a, 0, a->devices.count, step->start_ns, step->end_ns, row);
+    if (tokens > 0) {
+        row->tokens = tokens;
+        row->token_j = row->sampled_ns > 0 ? row->energy_j / (double)tokens : (double)NAN;
     }
 }
 
@@ -125,8 +134,7 @@ static bool by_step(struct analysis *a)
         struct power_row row = row_of(text, 0);
         row.start_ns = saturating_sub(step->start_ns, a->zero_ns);
         row.time_ns = saturating_sub(step->end_ns, step->start_ns);
-        measure(a, 0, a->devices.count, step->start_ns, step->end_ns, &row);
-        add_tokens(a, step->event, &row);
+        measure_step(a, step, tokens_of(a, step), &row);
         a->out->rows[a->out->count++] = row;
     }
     return true;
@@ -139,10 +147,13 @@ static void sum_tokens(struct analysis *a)
     for (uint32_t i = 0; i < a->index->step_count; i++) {
         const struct index_step *step = &a->index->steps[i];
         struct power_row row = row_of("", 0);
-        measure(a, 0, a->devices.count, step->start_ns, step->end_ns, &row);
-        add_tokens(a, step->event, &row);
+        int64_t tokens = tokens_of(a, step);
+        if (tokens == 0) {
+            continue;
+        }
+        measure_step(a, step, tokens, &row);
         if (!isnan(row.token_j)) {
-            a->out->tokens = saturating_add(a->out->tokens, row.tokens);
+            a->out->tokens = saturating_add(a->out->tokens, tokens);
             joule += row.energy_j;
         }
     }

@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -247,22 +248,11 @@ int64_t power_curve_sampled_ns(const struct power_curve *curve, int64_t start_ns
 
 static double sum_until(const struct power_curve *curve, int64_t at_ns)
 {
-    uint32_t low = 0;
-    uint32_t high = curve->count - 1;
-    if (at_ns <= curve->at_ns[0]) {
-        return 0;
+    size_t high = order_i64_below(curve->at_ns, curve->count, sizeof *curve->at_ns, 0, at_ns, true);
+    if (high == 0 || high == curve->count) {
+        return high == 0 ? 0 : curve->sum[high - 1];
     }
-    if (at_ns >= curve->at_ns[high]) {
-        return curve->sum[high];
-    }
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (curve->at_ns[middle] <= at_ns) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = high - 1;
     double part = (double)saturating_sub(at_ns, curve->at_ns[low]) /
                   (double)saturating_sub(curve->at_ns[high], curve->at_ns[low]);
     return curve->sum[low] + part * (curve->sum[high] - curve->sum[low]);
