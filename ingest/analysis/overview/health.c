@@ -67,18 +67,28 @@ static bool has_memory_categories(const struct trace *trace)
     return false;
 }
 
-/* A series that is named by a unit of bytes, as Ascend's HBM in KB. */
-static bool has_memory_counters(const struct trace *trace)
+static bool is_unit_of_bytes(const char *name)
 {
     static const char *const units[] = {"B",  "byte", "bytes", "KB", "KiB",
                                         "MB", "MiB",  "GB",    "GiB"};
-    for (uint32_t i = 0; i < trace->counter_count; i++) {
-        const char *series = strtab_text(trace->strings, trace->counters[i].series);
-        for (size_t unit = 0; unit < sizeof units / sizeof *units; unit++) {
-            if (strcasecmp(series, units[unit]) == 0) {
-                return true;
-            }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcasecmp(name, units[i]) == 0) {
+            return true;
         }
+    }
+    return false;
+}
+
+/* A series that is named by a unit of bytes, as Ascend's HBM in KB. */
+static bool has_memory_counters(const struct trace *trace)
+{
+    uint32_t last = STRTAB_NONE;
+    for (uint32_t i = 0; i < trace->counter_count; i++) {
+        uint32_t series = trace->counters[i].series;
+        if (series != last && is_unit_of_bytes(strtab_text(trace->strings, series))) {
+            return true;
+        }
+        last = series;
     }
     return false;
 }
