@@ -20,6 +20,7 @@ struct writing {
     const struct trace *trace;
     const struct timeline_places *places;
     bool mlu;
+    const char *device_word; /* what the maker calls a device */
     struct arena *arena;
     const char **process_labels; /* by process; NULL until written, as are the following ones */
     const char **process_pids;
@@ -67,11 +68,6 @@ static void put_name(struct writing *w, uint32_t name, uint32_t number)
     }
 }
 
-static const char *device_name(const struct writing *w)
-{
-    return trace_device_word(w->trace, w->mlu);
-}
-
 static const char *process_label(struct writing *w, const struct layout_process *process)
 {
     const struct trace_track *track = &w->trace->tracks[process->track];
@@ -91,7 +87,7 @@ static const char *process_label(struct writing *w, const struct layout_process 
     } else if (is_empty(w, track->pid_text)) {
         buf_puts(&w->text, "unnamed process");
     } else if (track->pid_int_valid) {
-        buf_puts(&w->text, is_device ? device_name(w) : "process");
+        buf_puts(&w->text, is_device ? w->device_word : "process");
         buf_putc(&w->text, ' ');
         put_text(w, track->pid_text);
     } else {
@@ -140,7 +136,7 @@ static void put_memory(struct writing *w, const struct timeline_place *place)
     if (place->device_type == DEVICE_CPU) {
         buf_puts(&w->text, " of CPU");
     } else if (place->device_type == DEVICE_CUDA || place->device_type == DEVICE_HIP || w->mlu) {
-        buf_printf(&w->text, " of %s", device_name(w));
+        buf_printf(&w->text, " of %s", w->device_word);
     } else {
         buf_puts(&w->text, " of device");
     }
@@ -308,6 +304,7 @@ bool timeline_layout_write(const struct timeline_layout *layout,
         .trace = items->trace,
         .places = places,
         .mlu = mlu,
+        .device_word = trace_device_word(items->trace, mlu),
         .arena = arena,
         .process_labels = scratch_calloc(layout->process_count, sizeof *w.process_labels),
         .process_pids = scratch_calloc(layout->process_count, sizeof *w.process_pids)};
