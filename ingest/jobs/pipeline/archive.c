@@ -83,21 +83,30 @@ static bool open_file(struct archive_file *file,
 
 /* ---- names ---- */
 
-static bool read_names(struct archive *archive, struct input *in, struct err *err)
+/* `folders`: NULL: not asked for. */
+static bool list_names(struct input *in,
+                       struct member_names *names,
+                       struct ascend_folders *folders,
+                       struct err *err)
 {
+    struct tar *tar = NULL;
     struct tar_entry entry;
     bool has_entry = true;
-    bool ok = tar_open(&archive->tar, in, err);
+    bool ok = tar_open(&tar, in, err);
     while (ok && has_entry) {
-        ok = tar_next(archive->tar, &entry, &has_entry, err);
+        ok = tar_next(tar, &entry, &has_entry, err);
         if (ok && has_entry && entry.fault == NULL) {
-            ok = member_names_add(&archive->names, entry.path, err) &&
-                 ascend_folders_note(&archive->folders, archive->tar, &entry, err);
+            ok = member_names_add(names, entry.path, err) &&
+                 (folders == NULL || ascend_folders_note(folders, tar, &entry, err));
         }
     }
-    tar_close(archive->tar);
-    archive->tar = NULL;
-    return ok && member_names_settle(&archive->names, err);
+    tar_close(tar);
+    return ok && member_names_settle(names, err);
+}
+
+static bool read_names(struct archive *archive, struct input *in, struct err *err)
+{
+    return list_names(in, &archive->names, &archive->folders, err);
 }
 
 /* ---- members ---- */
@@ -263,22 +272,13 @@ static bool
 find_worker(struct archive_file *file, const char *worker, size_t *place, struct err *err)
 {
     struct member_names names;
-    struct tar *tar = NULL;
-    struct tar_entry entry;
-    bool has_entry = true;
     member_names_init(&names);
-    bool ok = tar_open(&tar, file->in, err);
-    while (ok && has_entry) {
-        ok = tar_next(tar, &entry, &has_entry, err) &&
-             (!has_entry || entry.fault != NULL || member_names_add(&names, entry.path, err));
-    }
-    ok = ok && member_names_settle(&names, err);
+    bool ok = list_names(file->in, &names, NULL, err);
     *place = SIZE_MAX;
     for (size_t i = 0; ok && i < names.count && *place == SIZE_MAX; i++) {
         const char *name = names.names[i].worker;
         *place = name != NULL && strcmp(name, worker) == 0 ? i : SIZE_MAX;
     }
-    tar_close(tar);
     member_names_free(&names);
     return ok && (*place != SIZE_MAX ||
                   err_set(err, ERR_NOT_FOUND, "the archive has no file of the worker %s", worker));
