@@ -2,6 +2,7 @@
 
 #include "api/query_string.h"
 #include "ingest/base/monotonic.h"
+#include "ingest/base/sha256.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"
@@ -10,7 +11,7 @@
 #include "server/webhooks/webhook_lines.h"
 
 #include <math.h>
-#include <openssl/hmac.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,16 +198,13 @@ static void look(struct webhooks *hooks)
 /* "X-Kinetoscope-Signature: sha256=<hex>" over the body, as receivers of other services know it. */
 static bool sign(const char *secret, const char *body, char header[SIGNATURE_BYTES])
 {
-    unsigned char mac[EVP_MAX_MD_SIZE];
-    unsigned int len = 0;
-    if (HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)body, strlen(body),
-             mac, &len) == NULL) {
+    unsigned char mac[SHA256_BYTES];
+    char hex[SHA256_HEX_BYTES];
+    if (!sha256_hmac(secret, strlen(secret), body, strlen(body), mac)) {
         return false;
     }
-    int at = snprintf(header, SIGNATURE_BYTES, "X-Kinetoscope-Signature: sha256=");
-    for (unsigned int i = 0; i < len && at > 0 && at + 2 < SIGNATURE_BYTES; i++) {
-        at += snprintf(header + at, (size_t)(SIGNATURE_BYTES - at), "%02x", mac[i]);
-    }
+    sha256_to_hex(mac, hex);
+    (void)snprintf(header, SIGNATURE_BYTES, "X-Kinetoscope-Signature: sha256=%s", hex);
     return true;
 }
 
