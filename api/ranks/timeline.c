@@ -7,6 +7,7 @@
 #include "ingest/base/saturating.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,17 +75,10 @@ static struct trace_start *starts_of(struct arena *arena, const struct query_ran
 /* SIZE_MAX: there is no such rank. */
 static size_t place_of(const struct ranks_verdict *verdict, int64_t rank)
 {
-    size_t low = 0;
-    size_t high = verdict->rank_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (verdict->clocks[middle].rank < rank) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < verdict->rank_count && verdict->clocks[low].rank == rank ? low : SIZE_MAX;
+    const struct clock_row *clocks = verdict->clocks;
+    size_t place = order_i64_below(clocks, verdict->rank_count, sizeof *clocks,
+                                   offsetof(struct clock_row, rank), rank, false);
+    return place < verdict->rank_count && clocks[place].rank == rank ? place : SIZE_MAX;
 }
 
 static void count_late(const struct ranks_verdict *verdict, struct lane_row *rows)

@@ -3,9 +3,11 @@
 #include "api/handlers.h"
 #include "api/table/rows.h"
 #include "api/table/table_view.h"
+#include "ingest/base/order.h"
 #include "ingest/jobs/on_request/analyses.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,23 +42,15 @@ static int compare_metrics(const void *a_void, const void *b_void)
 {
     const struct kernel_utilisation_metric_row *a = a_void;
     const struct kernel_utilisation_metric_row *b = b_void;
-    int order = (a->kernel > b->kernel) - (a->kernel < b->kernel);
+    int order = order_i64(a->kernel, b->kernel);
     return order != 0 ? order : strcmp(a->metric, b->metric);
 }
 
-static size_t first_metric(const struct kernel_table *table, int64_t kernel)
+/* How many come before those of the kernel; `or_at`: and with them. */
+static size_t metrics_below(const struct kernel_table *table, int64_t kernel, bool or_at)
 {
-    size_t low = 0;
-    size_t high = table->metric_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->metrics[middle].kernel < kernel) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return order_i64_below(table->metrics, table->metric_count, sizeof *table->metrics,
+                           offsetof(struct kernel_utilisation_metric_row, kernel), kernel, or_at);
 }
 
 static void write_metrics(struct field_out *out, const void *table_void, const void *row)
@@ -66,11 +60,8 @@ static void write_metrics(struct field_out *out, const void *table_void, const v
         return;
     }
     int64_t kernel = ((const struct kernel_utilisation_row *)row)->position;
-    size_t first = first_metric(table, kernel);
-    size_t end = first;
-    while (end < table->metric_count && table->metrics[end].kernel == kernel) {
-        end++;
-    }
+    size_t first = metrics_below(table, kernel, false);
+    size_t end = metrics_below(table, kernel, true);
     field_rows(out->json, "metrics", &table_kernel_utilisation_metric,
                end == first ? NULL : &table->metrics[first], end - first);
 }
