@@ -1,5 +1,6 @@
 /* Why streams and devices stood still, and what the host did meanwhile [CAU-1a]. */
 #include "api/handlers.h"
+#include "api/table/columns.h"
 #include "api/table/rows.h"
 #include "api/timeline/common.h"
 #include "api/views/causes/common.h"
@@ -133,16 +134,6 @@ bool idle_get(struct api_call *call, struct err *err)
 
 /* ---- gaps of devices ---- */
 
-static void write_numbers(struct json_write *w, const char *key, const int64_t *values, size_t n)
-{
-    jw_key(w, key);
-    jw_array_begin(w);
-    for (size_t i = 0; i < n; i++) {
-        jw_int(w, values[i]);
-    }
-    jw_array_end(w);
-}
-
 static void write_device(struct json_write *w, const struct idle_device_gaps *device)
 {
     jw_object_begin(w);
@@ -151,20 +142,15 @@ static void write_device(struct json_write *w, const struct idle_device_gaps *de
     jw_key_int(w, "last_ns", device->lane.last_ns);
     jw_key_int(w, "busy_ns", device->lane.busy_ns);
     jw_key_int(w, "idle_ns", device->lane.idle_ns);
-    write_numbers(w, "start_ns", device->start_ns, device->count);
-    write_numbers(w, "duration_ns", device->duration_ns, device->count);
+    columns_ints(w, "start_ns", device->start_ns, device->count);
+    columns_ints(w, "duration_ns", device->duration_ns, device->count);
     jw_key(w, "cause");
     jw_array_begin(w);
     for (size_t i = 0; i < device->count; i++) {
         jw_int(w, (int64_t)device->causes[i]);
     }
     jw_array_end(w);
-    jw_key(w, "next_event");
-    jw_array_begin(w);
-    for (size_t i = 0; i < device->count; i++) {
-        jw_int(w, device->next_event[i]);
-    }
-    jw_array_end(w);
+    columns_uints(w, "next_event", device->next_event, device->count);
     jw_object_end(w);
 }
 
