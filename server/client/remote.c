@@ -92,22 +92,22 @@ bool remote_ask(const struct remote *remote,
 
 /* ---- uploads ---- */
 
-/* Packs into a file without a name; closes the one given. */
-static FILE *pack_file(FILE *plain, struct err *err)
+/* Packs into a file without a name, of `*size` bytes; closes the one given. */
+static FILE *pack_file(FILE *plain, int64_t *size, struct err *err)
 {
-    static char bytes_of_none;
     struct gzip_encoder *encoder = gzip_encoder_create(GZIP_FAST);
     FILE *packed = tmpfile();
     char *bytes = malloc(COPY_BYTES);
     struct buf out;
     buf_init(&out, 4 * COPY_BYTES);
     bool ok = encoder != NULL && packed != NULL && bytes != NULL;
+    *size = 0;
     for (bool last = false; ok && !last;) {
         size_t len = fread(bytes, 1, COPY_BYTES, plain);
         last = len < COPY_BYTES;
-        ok = ferror(plain) == 0 &&
-             gzip_encoder_put(encoder, len == 0 ? &bytes_of_none : bytes, len, last, &out) &&
+        ok = ferror(plain) == 0 && gzip_encoder_put(encoder, bytes, len, last, &out) &&
              fwrite(out.ptr, 1, out.len, packed) == out.len;
+        *size += (int64_t)out.len;
         buf_clear(&out);
     }
     ok = ok && fflush(packed) == 0;
@@ -146,13 +146,7 @@ static FILE *open_upload(const char *path, bool *is_packed, int64_t *size, struc
         return NULL;
     }
     *is_packed = *size >= PACKED_FROM_BYTES && text_ends(path, ".json");
-    if (*is_packed) {
-        file = pack_file(file, err);
-        if (file != NULL && !size_of_file(file, size)) {
-            *size = 0;
-        }
-    }
-    return file;
+    return *is_packed ? pack_file(file, size, err) : file;
 }
 
 /* /api/v1/runs/RUN/traces/NAME?project=&rank= */
