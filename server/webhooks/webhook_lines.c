@@ -150,7 +150,7 @@ static bool read_line(struct webhook_line *line, struct arena *arena, char *text
     char *words[WORDS_MAX];
     size_t count = 0;
     struct history_metric metric;
-    *line = (struct webhook_line){.rules = HISTORY_RULES_DEFAULT};
+    *line = (struct webhook_line){.filter = {.tags = line->tags}, .rules = HISTORY_RULES_DEFAULT};
     if (!split(text, words, &count) || count < 2 || !read_url(line, arena, words[0])) {
         return err_set(err, ERR_BAD_INPUT,
                        "the form is: http://host/path METRIC [project=] [tag=] "
@@ -206,10 +206,6 @@ bool webhook_lines_read(const char *path,
         } else {
             ok = err_context(err, "%s, line %zu", path, number);
         }
-    }
-    /* The array may move only here: each filter points at the tags beside it. */
-    for (size_t i = 0; i < *count; i++) {
-        lines[i].filter.tags = lines[i].tags;
     }
     ok = (ferror(file) == 0 || !ok || err_set(err, ERR_IO, "%s cannot be read", path)) && ok;
     (void)fclose(file);
