@@ -71,13 +71,13 @@ static void write_step(struct json_write *w, int64_t ns, int64_t steps)
     jw_key_double(w, "step_ns", steps > 0 ? (double)ns / (double)steps : (double)NAN);
 }
 
-static void
-write_places(struct json_write *w, const struct pipeline_details *details, int64_t steps)
+static void write_places(struct json_write *w,
+                         const struct pipeline_details *details,
+                         int64_t steps,
+                         struct arena *arena)
 {
-    struct arena arena;
     struct time_place *places;
-    arena_init(&arena, 0);
-    size_t count = time_places_find(&details->stacks, SIZE_MAX, &arena, &places);
+    size_t count = time_places_find(&details->stacks, SIZE_MAX, arena, &places);
     jw_key(w, "where_time_goes");
     jw_array_begin(w);
     for (size_t i = 0; i < count; i++) {
@@ -92,16 +92,15 @@ write_places(struct json_write *w, const struct pipeline_details *details, int64
         jw_object_end(w);
     }
     jw_array_end(w);
-    arena_free(&arena);
 }
 
-static void
-write_overlaps(struct json_write *w, const struct pipeline_details *details, int64_t steps)
+static void write_overlaps(struct json_write *w,
+                           const struct pipeline_details *details,
+                           int64_t steps,
+                           struct arena *arena)
 {
-    struct arena arena;
     struct overlap *overlaps;
-    arena_init(&arena, 0);
-    size_t count = overlaps_find(&details->device_time, &arena, &overlaps);
+    size_t count = overlaps_find(&details->device_time, arena, &overlaps);
     jw_key(w, "overlap_headroom");
     jw_array_begin(w);
     for (size_t i = 0; i < count; i++) {
@@ -116,7 +115,6 @@ write_overlaps(struct json_write *w, const struct pipeline_details *details, int
         jw_object_end(w);
     }
     jw_array_end(w);
-    arena_free(&arena);
 }
 
 static void write_gains(struct json_write *w, const struct pipeline_details *details, int64_t steps)
@@ -142,6 +140,7 @@ static void write_details(struct json_write *w,
                           const struct pipeline_details *details)
 {
     int64_t steps = report_step_count(results, details);
+    struct arena arena;
     jw_key(w, "device_time");
     jw_object_begin(w);
     device_time_members(w, &details->device_time);
@@ -157,8 +156,10 @@ static void write_details(struct json_write *w,
     write_slices(w, "names", SLICES_BY_NAME, &details->names);
     write_slices(w, "tracks", SLICES_BY_TRACK, &details->tracks);
     jw_object_end(w);
-    write_places(w, details, steps);
-    write_overlaps(w, details, steps);
+    arena_init(&arena, 0);
+    write_places(w, details, steps, &arena);
+    write_overlaps(w, details, steps, &arena);
+    arena_free(&arena);
     write_gains(w, details, steps);
 }
 

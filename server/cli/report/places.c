@@ -147,8 +147,8 @@ size_t overlaps_find(const struct device_time *times, struct arena *arena, struc
 int64_t report_step_count(const struct trace_results *results,
                           const struct pipeline_details *details)
 {
-    return results->has_steps && results->step_count > 0 ? (int64_t)results->step_count
-                                                         : (int64_t)details->engine_steps.count;
+    size_t count = results_step_count(results);
+    return (int64_t)(count > 0 ? count : details->engine_steps.count);
 }
 
 /* ---- the sections ---- */
