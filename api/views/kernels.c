@@ -29,7 +29,7 @@ struct table {
     size_t group;
     const char *operator_name; /* only launches of it; NULL: any */
     const char *class;         /* only kernels of it; NULL: any */
-    bool sorts_here;           /* by a column that the snapshot does not know */
+    bool sorts_here;           /* by a column that the store does not know */
     struct kernel_match match;
     struct kernel_row *rows; /* of the page, or all of them when they are chosen here */
     struct kernel_launch_row *launches;
