@@ -2,7 +2,7 @@
 #include "api/diff/change.h"
 
 #include "api/comparison/text/environment.h"
-#include "server/cli/prose.h"
+#include "server/cli/report/prose.h"
 #include "server/cli/report/report.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Device time, steps of a serving engine, and slices of a trace that has neither [DEV-7a]. */
 #include "ingest/base/saturating.h"
 #include "ingest/jobs/pipeline/details.h"
-#include "server/cli/prose.h"
+#include "server/cli/report/prose.h"
 
 #include <math.h>
 #include <stdio.h>

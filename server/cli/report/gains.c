@@ -1,8 +1,8 @@
 #include "server/cli/report/gains.h"
 
 #include "ingest/base/saturating.h"
-#include "server/cli/prose.h"
 #include "server/cli/report/places.h"
+#include "server/cli/report/prose.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/python_frame.h"
-#include "server/cli/prose.h"
+#include "server/cli/report/prose.h"
 
 #include <stdlib.h>
 #include <string.h>

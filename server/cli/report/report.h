@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Writes text or Markdown (prose.c). `file_name` is the title. */
+/* Writes text or Markdown (sections.c). `file_name` is the title. */
 void report_prose(const char *file_name,
                   const struct pipeline_output *output,
                   bool markdown,
@@ -19,7 +19,7 @@ void report_cycles_text(const struct trace_results *results, struct buf *out);
 /* {file, format, traces: [{worker, span, format, events, ..., operators, kernels, device_time,
  * engine_steps, slices, where_time_goes, overlap_headroom, what_to_do_first}], errors:
  * [{member, code, detail}]} with the API's names; of an archive each trace has its `member`
- * (report_json.c). */
+ * (json.c). */
 void report_json(const char *file_name, const struct pipeline_output *output, struct buf *out);
 /* Writes what changed between two traces (change.c): the environment, one sentence, the step by
  * category, idle causes and efficiency, the operators and kernels that changed most. */

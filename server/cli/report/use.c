@@ -1,4 +1,4 @@
-#include "server/cli/prose.h"
+#include "server/cli/report/prose.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* What the sections of a report for people share: the text so far, one table at a time, and cells.
  */
-#ifndef KS_SERVER_CLI_PROSE_H
-#define KS_SERVER_CLI_PROSE_H
+#ifndef KS_SERVER_CLI_REPORT_PROSE_H
+#define KS_SERVER_CLI_REPORT_PROSE_H
 
 #include "ingest/base/memory/arena.h"
 #include "ingest/base/text/buf.h"
@@ -49,20 +49,20 @@ void prose_cell_step(struct prose *p, double ns, int64_t steps);
 /* part / whole; NaN when the whole is 0 */
 double prose_ratio(double part, double whole);
 
-/* The section about kernel utilisation (report/use.c). */
+/* The section about kernel utilisation (use.c). */
 void report_kernel_utilisation(struct prose *p);
-/* The sections about device time, steps of a serving engine, and slices (report/device.c); nothing
+/* The sections about device time, steps of a serving engine, and slices (device.c); nothing
  * where there are none. */
 void report_device_time(struct prose *p, const struct device_time *times);
 void report_engine_steps(struct prose *p, const struct engine_steps *steps);
 void report_slices(struct prose *p, const struct slices *names, const struct slices *tracks);
 /* Where the time of devices goes, with the lines of the program, and what of it could run beside
- * computing (report/places.c). */
+ * computing (places.c). */
 void report_places(struct prose *p, const struct pipeline_details *details);
 void report_overlaps(struct prose *p, const struct pipeline_details *details);
-/* What to do first, by what it would save (report/gains.c). */
+/* What to do first, by what it would save (gains.c). */
 void report_gains(struct prose *p, const struct pipeline_details *details);
-/* The section about cycles and the functions that take most of them (report/cycles.c). */
+/* The section about cycles and the functions that take most of them (cycles.c). */
 void report_cycles(struct prose *p);
 
 #endif
