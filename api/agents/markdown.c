@@ -3,7 +3,6 @@
 #include "api/table/markdown_table.h"
 #include "ingest/base/text/utf8.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,25 +26,6 @@ const json_t *agents_at(const json_t *value, const char *path)
         path += len + (path[len] == '.');
     }
     return value;
-}
-
-static void put_scaled(struct buf *out, double value, enum agents_unit unit)
-{
-    static const struct {
-        enum agents_unit unit;
-        double size;
-        const char *name;
-    } scales[] = {{AGENTS_NS, 1e9, "s"},         {AGENTS_NS, 1e6, "ms"},
-                  {AGENTS_NS, 1e3, "us"},        {AGENTS_NS, 0, "ns"},
-                  {AGENTS_BYTES, 0x1p30, "GiB"}, {AGENTS_BYTES, 0x1p20, "MiB"},
-                  {AGENTS_BYTES, 0x1p10, "KiB"}, {AGENTS_BYTES, 0, "B"}};
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
-        if (scales[i].unit == unit && fabs(value) >= scales[i].size) {
-            buf_printf(out, "%.4g %s", value / (scales[i].size == 0 ? 1 : scales[i].size),
-                       scales[i].name);
-            return;
-        }
-    }
 }
 
 static enum agents_unit unit_of(const char *name)
@@ -99,10 +79,11 @@ static void put_value(struct buf *out, const json_t *value, enum agents_unit uni
         buf_puts(out, "-");
     } else if (unit == AGENTS_SHARE) {
         buf_printf(out, "%.1f%%", 100 * json_number_value(value));
-    } else if (unit == AGENTS_NS || unit == AGENTS_BYTES) {
-        put_scaled(out, json_number_value(value), unit);
-    } else {
+    } else if (unit != AGENTS_NS && unit != AGENTS_BYTES) {
         buf_printf(out, "%.10g", json_number_value(value));
+    } else if (!markdown_table_scaled(out, json_number_value(value),
+                                      unit == AGENTS_NS ? "ns" : "bytes")) {
+        buf_printf(out, "%.4g %s", json_number_value(value), unit == AGENTS_NS ? "ns" : "B");
     }
 }
 

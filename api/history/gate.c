@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/history/params.h"
 #include "api/json_body.h"
+#include "api/table/markdown_table.h"
 #include "api/table/table_params.h"
 
 #include <math.h>
@@ -258,17 +259,8 @@ static void put_change(struct buf *out, double change)
 /* The value in a unit that people read. */
 static void put_value(struct buf *out, double value, const char *unit)
 {
-    static const struct {
-        const char *unit, *shown;
-        double size;
-    } scales[] = {{"ns", " s", 1e9},         {"ns", " ms", 1e6},        {"ns", " us", 1e3},
-                  {"bytes", " GiB", 0x1p30}, {"bytes", " MiB", 0x1p20}, {"bytes", " KiB", 0x1p10}};
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
-        if (strcmp(scales[i].unit, unit) == 0 && fabs(value) >= scales[i].size) {
-            put_figure(out, value / scales[i].size);
-            buf_puts(out, scales[i].shown);
-            return;
-        }
+    if (markdown_table_scaled(out, value, unit)) {
+        return;
     }
     put_figure(out, value);
     if (!isnan(value) && strcmp(unit, "ratio") != 0) {

@@ -60,6 +60,22 @@ void markdown_table_thousands(struct buf *out, double value)
     buf_puts(out, digits + count);
 }
 
+bool markdown_table_scaled(struct buf *out, double value, const char *unit)
+{
+    static const struct {
+        const char *unit, *shown;
+        double size;
+    } scales[] = {{"ns", "s", 1e9},         {"ns", "ms", 1e6},        {"ns", "us", 1e3},
+                  {"bytes", "GiB", 0x1p30}, {"bytes", "MiB", 0x1p20}, {"bytes", "KiB", 0x1p10}};
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        if (strcmp(scales[i].unit, unit) == 0 && fabs(value) >= scales[i].size) {
+            buf_printf(out, "%.4g %s", value / scales[i].size, scales[i].shown);
+            return true;
+        }
+    }
+    return false;
+}
+
 static size_t count_points(const char *text, size_t len)
 {
     size_t count = 0;

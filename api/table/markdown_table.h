@@ -35,6 +35,10 @@ void markdown_table_write(struct buf *out, const struct markdown_table *table);
 /* 1,234.50, -0.25, nan, inf: thousands separators and two decimals. */
 void markdown_table_thousands(struct buf *out, double value);
 
+/* 1.235 ms, 3 GiB of a value in "ns" or "bytes"; false, and nothing is written, for one below 1 us
+ * or 1 KiB, NaN, and any other unit. */
+bool markdown_table_scaled(struct buf *out, double value, const char *unit);
+
 /* Text on one line of a table or sentence: control characters become blanks, bytes that are no
  * UTF-8 U+FFFD. */
 void markdown_table_line(struct buf *out, const char *text);
