@@ -35,6 +35,17 @@ def add(data_dir, name, role, *projects):
     return done.stdout.decode().strip()
 
 
+def known_bearer(server, name, role, *projects):
+    """Headers with a new token, once the running server knows it: it looks for tokens once in a while."""
+    headers = bearer(add(server.data_dir, name, role, *projects))
+    end = time.monotonic() + NOTICED_S
+    while server.ask('GET', '/api/v1/me', None, headers).json()['name'] != name:
+        if time.monotonic() > end:
+            raise AssertionError('the server never knew the token of ' + name)
+        time.sleep(0.1)
+    return headers
+
+
 class Tokens(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
