@@ -3,6 +3,7 @@
 import { h, fill, icon, toast } from '../lib/dom.js';
 import { current, traceHref } from './router.js';
 import { call, isAbort } from '../lib/api.js';
+import { searchWord } from '../lib/names.js';
 import * as fmt from '../lib/fmt.js';
 
 /** @typedef {'window' | 'kernel' | 'operator'} Kind */
@@ -13,9 +14,6 @@ const notesOf = (id, signal) => call(`traces/${id}/notes`, { signal });
 
 /** @param {string} run @param {{kind: string, text: string, name?: string, trace?: number, start_ns?: number, end_ns?: number}} body @returns {Promise<Note>} */
 export const pinNote = (run, body) => call(`runs/${encodeURIComponent(run)}/notes`, { method: 'POST', body });
-
-/** The longest search that stays readable in an address. */
-const SEARCH_LENGTH = 200;
 
 /**
  * Stands below the head of a view.
@@ -113,5 +111,5 @@ function hrefOf(trace, note) {
     const view = VIEWS[/** @type {Kind} */ (note.kind)];
     const [start, end] = [note.start_ns ?? 0, note.end_ns ?? 0];
     return note.kind === 'window' ? traceHref(trace.id, view, { start: String(start), end: String(end), sel: `${start}-${end}`, tab: 'range' })
-        : traceHref(trace.id, view, { q: (note.name ?? '').slice(0, SEARCH_LENGTH) });
+        : traceHref(trace.id, view, { q: searchWord(note.name ?? '') });
 }

@@ -8,6 +8,7 @@ import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { timelineLink } from '../timeline/links.js';
 import { showFailure } from '../../lib/states.js';
+import { searchWord } from '../../lib/names.js';
 import { BOUNDS, byteRate, flopRate, nameOf, ofPeak } from './words.js';
 import { reached } from './verdict.js';
 import * as api from '../../lib/api.js';
@@ -64,7 +65,7 @@ function detail(trace, device, row, group) {
         figures([['Time', fmt.time(row.time_ns)], ['Mean call', fmt.time(row.mean_ns)], ['At the roofline', fmt.time(row.roofline_ns)],
             ['FLOPs a call', fmt.si(row.flops, 'FLOP')], ['Bytes a call', fmt.si(row.bytes, 'B')], ['Reached', flopRate(row.flops_per_second)], ...reached(device, row)]),
         row.name ? timelineLink(trace, row.name, 'Show in timeline') : null,
-        row.name && hasView(trace, 'operators') ? h('p', null, h('a', { href: traceHref(trace.id, 'operators', { q: row.name.slice(0, 200) }) }, 'Show in operators')) : null, measured);
+        row.name && hasView(trace, 'operators') ? h('p', null, h('a', { href: traceHref(trace.id, 'operators', { q: searchWord(row.name) }) }, 'Show in operators')) : null, measured);
 }
 
 /** What a kernel table of the run measured of the kernels of an operator, beside what was computed. @param {HTMLElement} box @param {Trace} trace @param {Row} row */

@@ -8,6 +8,7 @@ import { fullName, figures, plainTable, knowsCalls } from '../../table/detail_pa
 import { nameText } from '../../table/columns.js';
 import { showFailure } from '../../lib/states.js';
 import { frameList } from '../../lib/frames.js';
+import { searchWord } from '../../lib/names.js';
 import { frameBox, noStacks } from '../stacks/frames.js';
 import { deviceWord } from '../../lib/fmt.js';
 import * as api from '../../lib/api.js';
@@ -62,7 +63,7 @@ async function loadKernels(box, id, operator) {
         const more = rows.length - KERNELS;
         fill(box, h('h3', null, `${fmt.plural(rows.length, 'kernel')} launched by it`),
             plainTable('Kernels launched by it', ['Kernel', 'Launches', 'Total'], rows.slice(0, KERNELS).map(([name, { calls, total }]) => [
-                h('a', { href: traceHref(id, 'kernels', { q: name.slice(0, 200) }), 'data-tip': name }, nameText(name)), fmt.int(calls), fmt.time(total, unit)]), 1),
+                h('a', { href: traceHref(id, 'kernels', { q: searchWord(name) }), 'data-tip': name }, nameText(name)), fmt.int(calls), fmt.time(total, unit)]), 1),
             more > 0 ? h('p', { class: 'quiet' }, `and ${more} more`) : null);
     } catch (error) {
         showFailure(box, error, () => loadKernels(box, id, operator));

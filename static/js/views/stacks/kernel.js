@@ -4,6 +4,7 @@ import { h, fill } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
 import { showFailure } from '../../lib/states.js';
 import { frameList, readFrame } from '../../lib/frames.js';
+import { searchWord } from '../../lib/names.js';
 import { frameBox, noStacks } from './frames.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
@@ -36,7 +37,7 @@ export async function loadKernelStacks(box, id, name) {
 /** @param {string} id @param {Row} row @param {number} total */
 function stackItem(id, row, total) {
     const module = row.module ? readFrame(row.module)?.func ?? row.module : '';
-    const operator = row.operator ? h('a', { href: traceHref(id, 'operators', { q: row.operator.slice(0, 200) }) }, row.operator) : 'no operator';
+    const operator = row.operator ? h('a', { href: traceHref(id, 'operators', { q: searchWord(row.operator) }) }, row.operator) : 'no operator';
     const share = total > 0 ? `, ${fmt.share(row.total_ns / total)}` : '';
     return h('li', null, h('p', { class: 'stack-head' }, operator, module ? [' in ', h('a', { href: traceHref(id, 'modules', { q: module }) }, module)] : null,
         h('span', { class: 'quiet' }, ` ${fmt.plural(row.calls, 'launch', 'launches')}, ${fmt.time(row.total_ns)}${share}`)), row.call_stack ? frameBox(frameList(row.call_stack)) : null);
