@@ -3,15 +3,13 @@
 import { h, fill } from '../lib/dom.js';
 import { onTheme, token } from '../app/theme.js';
 import { sharpContext } from '../lib/canvas.js';
+import { channels } from '../lib/colours.js';
 import { walkable } from './chartpanel.js';
 
 /** In CSS pixels: of a row; of the whole; from this size on cells are kept apart. */
 const ROW = 18;
 const HEIGHT = 480;
 const APART = 6;
-
-/** @param {string} colour as the style sheet has it, #rrggbb */
-const channels = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 
 /**
  * @param {{label: string, rows: number, columns: number, value: (row: number, column: number) => number | null, colour: () => string,

@@ -11,15 +11,18 @@ export const CATEGORIES = 12;
 /** @param {number} index */
 export const categoryColour = (index) => token(`--cat-${(index % CATEGORIES) + 1}`);
 
+/** Red, green and blue, 0..255. @param {string} colour "#rrggbb" */
+export const channels = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+
 /** @param {string} a "#rrggbb" @param {string} b @param {number} part of b, 0..1 */
 export function mix(a, b, part) {
-    const channel = (/** @type {string} */ text, /** @type {number} */ at) => parseInt(text.slice(at, at + 2), 16);
-    return `#${[1, 3, 5].map((at) => Math.round(channel(a, at) * (1 - part) + channel(b, at) * part).toString(16).padStart(2, '0')).join('')}`;
+    const other = channels(b);
+    return `#${channels(a).map((value, at) => Math.round(value * (1 - part) + other[at] * part).toString(16).padStart(2, '0')).join('')}`;
 }
 
 /** Black or white, whichever reads on this colour. @param {string} colour "#rrggbb" */
 export function inkOn(colour) {
-    const linear = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
+    const linear = channels(colour).map((value) => (value / 255) ** 2.2);
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.18 ? '#101312' : '#ffffff';
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { isAbort } from '../../lib/api.js';
+import { channels } from '../../lib/colours.js';
 import { Tiles, zoomFor } from '../timeline/data.js';
 import * as api from './api.js';
 
@@ -23,9 +24,6 @@ export const LAYERS = [['busy', '--role-kernel'], ['transfer', '--role-communica
 
 /** @param {number} z */
 const tileNs = (z) => TILE_PX * 2 ** z;
-
-/** "#2a58b4" */
-const channels = (/** @type {string} */ colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 
 export class RankLanes extends Tiles {
     /** @param {string} run @param {string | null} span @param {TimelineTracks} answer whose tracks are ranks @param {{onData: () => void, onError: (error: unknown) => void}} events */
