@@ -2,7 +2,7 @@
 
 import { h, fill, icon, toast } from '../lib/dom.js';
 import { current, traceHref } from './router.js';
-import { call, isAbort } from '../lib/api.js';
+import { call, isAbort, runPath } from '../lib/api.js';
 import { searchWord } from '../lib/names.js';
 import * as fmt from '../lib/fmt.js';
 
@@ -13,7 +13,7 @@ const VIEWS = { window: 'timeline', kernel: 'kernels', operator: 'operators' };
 const notesOf = (id, signal) => call(`traces/${id}/notes`, { signal });
 
 /** @param {string} run @param {{kind: string, text: string, name?: string, trace?: number, start_ns?: number, end_ns?: number}} body @returns {Promise<Note>} */
-export const pinNote = (run, body) => call(`runs/${encodeURIComponent(run)}/notes`, { method: 'POST', body });
+export const pinNote = (run, body) => call(`${runPath(run)}/notes`, { method: 'POST', body });
 
 /**
  * Stands below the head of a view.
@@ -51,7 +51,7 @@ export function pinnedNotes(trace, kind, signal, window = () => null) {
     /** @param {Note} note */
     async function remove(note) {
         try {
-            await call(`runs/${encodeURIComponent(note.run)}/notes/${note.id}`, { method: 'DELETE' });
+            await call(`${runPath(note.run)}/notes/${note.id}`, { method: 'DELETE' });
             await load();
             add.focus();
         } catch (error) {

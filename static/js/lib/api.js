@@ -74,8 +74,8 @@ export function readProblem(text, status, statusText) {
 /** Whether a call was given up because the user went elsewhere. @param {unknown} error */
 export const isAbort = (error) => error instanceof DOMException && error.name === 'AbortError';
 
-/** @param {string} name */
-const runPath = (name) => `runs/${encodeURIComponent(name)}`;
+/** Of a run, below /api/v1. @param {string} name */
+export const runPath = (name) => `runs/${encodeURIComponent(name)}`;
 
 /**
  * @param {Record<string, any>} query

@@ -9,7 +9,7 @@ import { draw, font } from '../../charts/charts.js';
 import { localTable } from '../../table/localtable.js';
 import { spanChoice } from '../runs/spans.js';
 import { token } from '../../app/theme.js';
-import { ApiError, call } from '../../lib/api.js';
+import { ApiError, call, runPath } from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {{rows: RankClockRow[], total: number, reference: number | null, warnings: {code: string, count: number}[]}} Clock */
@@ -40,7 +40,7 @@ export async function mount(root, route, signal) {
             asked = span;
             try {
                 /** @type {Clock} */
-                const data = await call(`runs/${encodeURIComponent(run)}/clock`, { query: { span }, signal });
+                const data = await call(`${runPath(run)}/clock`, { query: { span }, signal });
                 if (span !== asked) return;
                 shown?.destroy();
                 shown = board(body, run, data);

@@ -1,6 +1,6 @@
 /** Calls of the view. */
 
-import { call } from '../../lib/api.js';
+import { call, runPath } from '../../lib/api.js';
 
 /** @typedef {{clock: string | null, span: string | null}} Chosen what of the address chooses collectives */
 /** @typedef {{ranks: number[], sent_bytes: number[][], imbalance_send: number | null, imbalance_receive: number | null}} Experts */
@@ -9,4 +9,4 @@ import { call } from '../../lib/api.js';
 /** @typedef {{rows: (RankCollectiveRow & {ranks?: Part[]})[], total: number, summary: CollectiveSumRow[], experts: Experts | null, overlap: Overlap[], warnings: {code: string, count: number}[]}} Collectives */
 
 /** @param {string} run @param {Record<string, string | number | null>} query @param {AbortSignal} [signal] @returns {Promise<Collectives>} */
-export const collectives = (run, query, signal) => call(`runs/${encodeURIComponent(run)}/collectives`, { query, signal });
+export const collectives = (run, query, signal) => call(`${runPath(run)}/collectives`, { query, signal });

@@ -6,6 +6,7 @@ import { localTable } from '../../table/localtable.js';
 import { rowTable } from '../../table/rowtable.js';
 import { figures, plainTable } from '../../table/detail_parts.js';
 import { showFailure, skeleton } from '../../lib/states.js';
+import { runPath } from '../../lib/api.js';
 import { rangeParam } from '../timeline/address.js';
 import { kindWord } from './words.js';
 import * as api from './api.js';
@@ -41,7 +42,7 @@ const INSTANCES = [
 /** @param {string} run @param {api.Chosen} chosen */
 export function instanceTable(run, chosen) {
     return rowTable({
-        of: `runs/${encodeURIComponent(run)}`, view: 'collectives', prefix: 'c-', caption: 'Collectives', noun: () => ['collective', 'collectives'], search: 'Search collectives',
+        of: runPath(run), view: 'collectives', prefix: 'c-', caption: 'Collectives', noun: () => ['collective', 'collectives'], search: 'Search collectives',
         columnsFor: () => INSTANCES, defaultSort: () => ['start_ns', 'asc'], also: () => ({ ...chosen, parts: 'none' }), filters: [{ param: 'kind', label: 'Kind' }, { param: 'group', label: 'Group' }],
         detail: (row) => instanceDetail(run, chosen, row), emptyText: (q) => (q ? `No collective matches \u201c${q}\u201d.` : 'No collectives.'),
     });

@@ -1,6 +1,6 @@
 /** Calls of the view. */
 
-import { call } from '../../lib/api.js';
+import { call, runPath } from '../../lib/api.js';
 
 /** @typedef {{stages: number, microbatches: number, chunks: number, theory: number | null, bubble: number | null, rows: PipelineStageRow[], total: number}} Pipeline */
 /** @typedef {{removed_s: number, added_s: number, removal: number | null, addition: number | null}} Change */
@@ -13,7 +13,7 @@ import { call } from '../../lib/api.js';
 /** @typedef {{step: number, total: number, rows: WhatIfSliceRow[]}} Lane */
 
 /** @param {string} run @param {string} view @param {Record<string, any>} query @param {AbortSignal} signal */
-const ask = (run, view, query, signal) => call(`runs/${encodeURIComponent(run)}/${view}`, { query, signal });
+const ask = (run, view, query, signal) => call(`${runPath(run)}/${view}`, { query, signal });
 
 /** @param {string} run @param {AbortSignal} signal @returns {Promise<Pipeline>} */
 export const pipeline = (run, signal) => ask(run, 'pipeline', { limit: 0 }, signal);

@@ -1,13 +1,13 @@
 /** Calls of the view. */
 
-import { call } from '../../lib/api.js';
+import { call, runPath } from '../../lib/api.js';
 
 /** @typedef {{step: number, start_ns: number, end_ns: number}} Step */
 /** @typedef {{rows: RankLaneRow[], total: number, end_ns: number, steps: Step[], warnings: {code: string, count: number}[]}} Ranks */
 /** @typedef {{rank: number, busy_ns: number, busy: string, transfer_ns: number, transfer: string, wait_ns: number, wait: string}} Levels a digit a pixel */
 
 /** @param {string} run @param {string} what @param {Record<string, any>} query @param {AbortSignal} [signal] */
-const ask = (run, what, query, signal) => call(`runs/${encodeURIComponent(run)}/${what}`, { query, signal });
+const ask = (run, what, query, signal) => call(`${runPath(run)}/${what}`, { query, signal });
 
 /** @param {string} run @param {string | null} span @param {AbortSignal} signal @returns {Promise<Ranks>} */
 export const ranks = (run, span, signal) => ask(run, 'timeline', { span }, signal);
