@@ -148,6 +148,10 @@ export function copy(text, what) {
     return during(write(text, what));
 }
 
+/** A command to run, with what copies it. @param {string} line */
+export const command = (line) => h('div', { class: 'command' }, h('code', null, line),
+    h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy'));
+
 /** @param {string} text @param {string} what */
 async function write(text, what) {
     try {

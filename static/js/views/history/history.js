@@ -1,6 +1,6 @@
 /** History: metrics over uploads, and where they changed. */
 
-import { h, fill, icon, copy } from '../../lib/dom.js';
+import { h, fill, command } from '../../lib/dom.js';
 import { setParams } from '../../app/router.js';
 import { empty, failure, showFailure, skeleton } from '../../lib/states.js';
 import { isAbort } from '../../lib/api.js';
@@ -144,6 +144,6 @@ function nothingYet() {
     const lines = [`curl -O ${server}/kinetoscope.py`, `python3 kinetoscope.py upload --url ${server} --run my-run --tag branch=main worker0.pt.trace.json.gz`];
     return empty('No history yet',
         h('p', null, 'Every run that is uploaded is a point. Send them with the client of this server, which adds tags that order and filter them:'),
-        lines.map((line) => h('div', { class: 'command' }, h('code', null, line), h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy'))),
+        lines.map(command),
         h('p', { class: 'quiet' }, 'Or from the training script: ', h('code', null, `on_trace_ready=kinetoscope.handler('${server}', run='my-run', tags={'branch': 'main'})`), '.'));
 }

@@ -1,6 +1,6 @@
 /** Runs: what has been uploaded, newest first. */
 
-import { h, fill, icon, debounce, copy } from '../../lib/dom.js';
+import { h, fill, icon, debounce, command } from '../../lib/dom.js';
 import { diffHref, go, setParams, runHref } from '../../app/router.js';
 import { canDiff } from '../comparison/compare_links.js';
 import { sparkline } from './sparkline.js';
@@ -170,8 +170,6 @@ function runTable(runs, order, ticked, onTick) {
 /** Nothing yet: say how the first trace gets here. */
 function firstUpload() {
     const server = new URL('.', document.baseURI).href.replace(/\/$/, '');
-    const command = (/** @type {string} */ line) => h('div', { class: 'command' }, h('code', null, line),
-        h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy'));
     return empty('No traces yet',
         h('p', null, 'Drop a file that the PyTorch profiler wrote anywhere on this page, or send it from where it lies:'),
         command(`curl -T worker0.pt.trace.json.gz ${server}/api/v1/runs/my-run/traces/`),

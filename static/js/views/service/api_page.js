@@ -1,6 +1,6 @@
 /** The interface: its description (openapi.json) as a page. Every text becomes a text node. */
 
-import { h, fill, icon, copy } from '../../lib/dom.js';
+import { h, fill, command } from '../../lib/dom.js';
 import { setParams } from '../../app/router.js';
 import { call, apiUrl } from '../../lib/api.js';
 
@@ -51,7 +51,7 @@ export async function mount(root, route, signal) {
             body.map(([type, { schema }]) => h('div', null, h('h3', null, `Body, ${type}`), members(schema))),
             h('h3', null, 'Answers'),
             h('dl', { class: 'missing' }, Object.entries(operation.responses).map(([status, answer]) => answerLine(status, resolve(answer)))),
-            h('div', { class: 'command' }, h('code', null, line), h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy')));
+            command(line));
     }
 
     /** @param {Parameter} parameter */

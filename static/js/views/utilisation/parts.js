@@ -1,14 +1,13 @@
 /** The quieter parts of a kernel table: copies beside the kernels, rows that could not be read, where it came from. */
 
-import { h, icon, copy } from '../../lib/dom.js';
+import { h, command } from '../../lib/dom.js';
 import { plainTable } from '../../table/detail_parts.js';
 import { RECORD } from './classes.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** What to run to have the uses. */
-export const record = () => h('div', { class: 'command' }, h('code', null, RECORD),
-    h('button', { class: 'button small', type: 'button', onclick: () => copy(RECORD, 'Command copied') }, icon('copy'), 'Copy'));
+export const record = () => command(RECORD);
 
 /** @param {KernelUse} data */
 export function transfers({ transfers: list }) {
