@@ -4,18 +4,15 @@ import { h, toast } from '../lib/dom.js';
 import { confirm } from '../lib/states.js';
 import { perfettoUrl } from '../lib/source.js';
 import * as fmt from '../lib/fmt.js';
-import { apiUrl } from '../lib/api.js';
+import { traceUrl } from '../views/timeline/api.js';
 
 const PING_MS = 250;
 /** How long the other page may take to load. */
 const WAIT_MS = 30000;
 
-/** @param {Trace} trace @param {[number, number] | null} range */
-const traceUrl = (trace, range) => apiUrl(`traces/${trace.id}/trace.json.gz`, range ? { start_ns: Math.floor(range[0]), end_ns: Math.ceil(range[1]) } : {});
-
 /** The ways out of the timeline. @param {Trace} trace @param {() => [number, number] | null} inSight the range that is selected or in sight; null: everything */
 export const takeAway = (trace, inSight) => [
-    h('a', { class: 'button tl-wide', download: '', href: traceUrl(trace, null), 'data-tip': 'The trace file, for other viewers' }, 'Download trace'),
+    h('a', { class: 'button tl-wide', download: '', href: traceUrl(String(trace.id), null), 'data-tip': 'The trace file, for other viewers' }, 'Download trace'),
     h('button', { class: 'button tl-wide', type: 'button', 'data-tip': 'Hands the selected range, or what is in sight, to Perfetto in another tab, after asking', onclick: () => openInPerfetto(trace, inSight()) }, 'Open in Perfetto'),
 ];
 
@@ -48,7 +45,7 @@ async function openInPerfetto(trace, range) {
 
 /** @param {Trace} trace @param {[number, number] | null} range */
 async function fetchTrace(trace, range) {
-    const answer = await fetch(traceUrl(trace, range));
+    const answer = await fetch(traceUrl(String(trace.id), range && { start_ns: Math.floor(range[0]), end_ns: Math.ceil(range[1]) }));
     if (!answer.ok) throw new Error(`The trace cannot be read (${answer.status})`);
     return answer.arrayBuffer();
 }

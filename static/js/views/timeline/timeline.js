@@ -172,7 +172,7 @@ async function open(root, route, signal, trace, answer, reader) {
                 small('−', 'Zoom out', () => keys.step('s')), small('+', 'Zoom in', () => keys.step('w')), small('Fit', 'Fit the whole trace', all),
                 takeAway(trace, inSight),
                 options.root, small('?', 'Keyboard shortcuts', showKeys)),
-            pinnedNotes(trace, 'window', signal, () => state.range ?? (view.isAll ? null : [view.start, view.end]))),
+            pinnedNotes(trace, 'window', signal, inSight)),
         h('p', { class: 'visually-hidden', id: 'tl-keys' }, KEYS.map(([key, text]) => `${key}: ${text}`).join('; ')),
         h('div', { class: 'tl-stage' }, stage.root, trouble), below.root);
     root.classList.add('tl-ready');
