@@ -44,7 +44,7 @@ export function pinnedNotes(trace, kind, signal, window = () => null) {
         return h('li', { class: 'pinned-note' },
             h('a', { href: hrefOf(trace, note), class: 'note-of' }, note.kind === 'window' ? windowText(note.start_ns ?? 0, note.end_ns ?? 0) : note.name),
             h('span', { class: 'note' }, note.text),
-            h('span', { class: 'quiet' }, [note.author, fmt.date(new Date(note.created_at_s * 1000).toISOString()), note.trace === null ? 'the whole run' : null].filter(Boolean).join(', ')),
+            h('span', { class: 'quiet' }, [note.author, fmt.date(note.created_at_s), note.trace === null ? 'the whole run' : null].filter(Boolean).join(', ')),
             h('button', { class: 'icon-button', type: 'button', 'aria-label': `Remove the note “${note.text.slice(0, 60)}”`, title: 'Remove', onclick: () => remove(note) }, icon('close')));
     }
 

@@ -198,10 +198,10 @@ export function ago(iso, now = Date.now()) {
     return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : 'just now';
 }
 
-/** @param {string} iso */
-export function date(iso) {
-    const at = new Date(iso);
-    return Number.isNaN(at.getTime()) ? iso : absolute.format(at);
+/** @param {string | number} when ISO 8601, or seconds since 1970 */
+export function date(when) {
+    const at = new Date(typeof when === 'number' ? when * 1000 : when);
+    return Number.isNaN(at.getTime()) ? String(when) : absolute.format(at);
 }
 
 /** What the profilers call devices, as the page says it. @param {string} type */

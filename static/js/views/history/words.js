@@ -36,14 +36,8 @@ export function scaleOf(unit, max) {
     return { name: time.name, size: time.ns, text: (value) => fmt.time(value, time) };
 }
 
-/** @param {number} seconds Unix */
-const iso = (seconds) => {
-    const at = new Date(seconds * 1000);
-    return Number.isNaN(at.getTime()) ? String(seconds) : at.toISOString();
-};
-
 /** @param {Point} point */
-export const dateOf = (point) => fmt.date(iso(point.time));
+export const dateOf = (point) => fmt.date(point.time);
 
 /** Of a point without a commit's time it is another one. @param {Point} point */
 export const dateSource = ({ time_source: source }) => ({ commit_time: 'commit', start: 'start of the trace', upload: 'upload' }[source] ?? source);
