@@ -148,6 +148,13 @@ export function copy(text, what) {
     return during(write(text, what));
 }
 
+/** A colour in a key. @param {string} colour as the style sheet takes it */
+export function swatch(colour) {
+    const mark = h('span', { class: 'swatch', 'aria-hidden': 'true' });
+    mark.style.setProperty('--c', colour);
+    return mark;
+}
+
 /** A command to run, with what copies it. @param {string} line */
 export const command = (line) => h('div', { class: 'command' }, h('code', null, line),
     h('button', { class: 'button small', type: 'button', onclick: () => copy(line, 'Command copied') }, icon('copy'), 'Copy'));

@@ -1,6 +1,6 @@
 /** Cycles of a trace: how long each is, which functions share it, what the counters said. */
 
-import { h, fill } from '../../lib/dom.js';
+import { h, fill, swatch } from '../../lib/dom.js';
 import { answer } from '../overview/answers.js';
 import { cycleColumns } from '../../charts/cycle_charts.js';
 import { cyclesText } from '../comparison/sides.js';
@@ -92,11 +92,7 @@ function cycleDurations({ cycles }) {
     const chartBox = h('div', { class: 'step-chart' }, canvas);
     const tableBox = h('div', { class: 'step-chart-table', hidden: true });
     const modes = segmented('Durations', [{ value: 'chart', label: 'Chart' }, { value: 'table', label: 'Table' }], (mode) => setParams({ chart: mode === 'chart' ? null : mode }, { replace: true }));
-    const key = kinds.length > 1 ? h('p', { class: 'side-key' }, kinds.map((kind, index) => {
-        const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-        swatch.style.setProperty('--c', categoryColour(index));
-        return h('span', { class: 'side-name' }, swatch, kind);
-    })) : null;
+    const key = kinds.length > 1 ? h('p', { class: 'side-key' }, kinds.map((kind, index) => h('span', { class: 'side-name' }, swatch(categoryColour(index)), kind))) : null;
     /** @type {Promise<import('../../charts/charts.js').LiveChart> | undefined} */
     let live;
     return {

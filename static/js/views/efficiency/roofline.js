@@ -1,6 +1,6 @@
 /** The roofline: rate of operations against operations a byte, a bubble a row with its area by time, a roof a precision. */
 
-import { h, fill } from '../../lib/dom.js';
+import { h, fill, swatch } from '../../lib/dom.js';
 import { draw, showTip, tooltip, font, solid } from '../../charts/charts.js';
 import { chartPanel, walkable } from '../../charts/chartpanel.js';
 import { categoryColour } from '../../lib/colours.js';
@@ -95,11 +95,7 @@ export function rooflineChart(onPoint, tools) {
     }
 
     function paintKeys() {
-        fill(keys, keyLabels().map((label) => {
-            const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-            swatch.style.setProperty('--c', colourOf(label));
-            return h('span', null, swatch, label);
-        }));
+        fill(keys, keyLabels().map((label) => h('span', null, swatch(colourOf(label)), label)));
         const rows = sides.reduce((sum, { data }) => sum + data.rows.length, 0);
         const cut = sides.some(({ data }) => data.total > data.rows.length);
         fill(note, `${fmt.plural(points.length, 'row')} with FLOPs and bytes of ${fmt.int(rows)}${cut ? `, the ${fmt.int(POINTS)} longest of a trace` : ''}. Enter or a click opens its row.`);

@@ -1,6 +1,6 @@
 /** Memory by the counters of a trace, sampled or by category: a line for each, as the timeline draws them. */
 
-import { h } from '../../lib/dom.js';
+import { h, swatch } from '../../lib/dom.js';
 import { chartPanel } from '../../charts/chartpanel.js';
 import { draw, font, solid, tooltip } from '../../charts/charts.js';
 import { categoryColour } from '../../lib/colours.js';
@@ -56,11 +56,7 @@ export async function memoryCounters(trace, signal) {
     const time = fmt.timeUnit(trace.duration_ns);
     const sizes = fmt.byteUnit(peakOf(lines[0]));
     const canvas = h('canvas', { role: 'img', 'aria-label': `Memory counters over time: ${lines.map(({ name }) => name).join(', ')}; press the table button for figures` });
-    const key = h('p', { class: 'side-key' }, lines.map(({ name }, index) => {
-        const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-        swatch.style.setProperty('--c', categoryColour(index));
-        return h('span', { class: 'side-name' }, swatch, name);
-    }));
+    const key = h('p', { class: 'side-key' }, lines.map(({ name }, index) => h('span', { class: 'side-name' }, swatch(categoryColour(index)), name)));
     const table = () => plainTable('Memory counters', ['Counter', 'Values', 'First', 'Last', 'Most'],
         all.map((line) => [line.name, fmt.int(line.points.length), fmt.bytes(line.points[0].y), fmt.bytes(line.points[line.points.length - 1].y), fmt.bytes(peakOf(line))]), 1);
     const panel = chartPanel({ title: 'Memory counters over time', help: 'What the profiler sampled, as the timeline draws it', chart: h('div', null, h('div', { class: 'memory-chart' }, canvas), key), table });

@@ -1,6 +1,6 @@
 /** Modules as nested bars: as wide as their time, below what they are in. A click or Enter zooms into one. */
 
-import { h, fill, nameParts } from '../../lib/dom.js';
+import { h, fill, nameParts, swatch } from '../../lib/dom.js';
 import { categoryColour, CATEGORIES, shadeBy } from '../../lib/colours.js';
 import { hashOf } from '../../lib/names.js';
 import { setParams } from '../../app/router.js';
@@ -68,11 +68,7 @@ export function icicle(tree, { device, tools, onChoose }) {
 
     function paintKeys() {
         const shown = [...ranks.keys()].filter((type) => bars.some(({ index }) => typeOf(tree.rows[index].name) === type));
-        fill(keys, shown.slice(0, CATEGORIES).map((type) => {
-            const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-            swatch.style.setProperty('--c', typeColour(type));
-            return h('span', { class: 'use-class' }, swatch, type);
-        }));
+        fill(keys, shown.slice(0, CATEGORIES).map((type) => h('span', { class: 'use-class' }, swatch(typeColour(type)), type)));
     }
 
     /** @param {number} index */

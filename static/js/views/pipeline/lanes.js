@@ -1,6 +1,6 @@
 /** One step of one replica as it was, and as it would be without stragglers, on one scale. */
 
-import { h, fill } from '../../lib/dom.js';
+import { h, fill, swatch } from '../../lib/dom.js';
 import { setParams } from '../../app/router.js';
 import { onTheme, token } from '../../app/theme.js';
 import { walkable } from '../../charts/chartpanel.js';
@@ -36,11 +36,7 @@ export function lanes(run, data, hasIdeal, signal) {
     const replicas = choice('replica', 'Replica', numbers('dp_rank'));
     const canvas = h('canvas', { class: 'heat-map' });
     const said = h('p', { class: 'sight', 'aria-live': 'polite' });
-    const keys = h('ul', { class: 'tl-role-keys' }, KEYS.map(([optype, label]) => {
-        const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-        swatch.style.setProperty('--c', `var(${colourOf(optype)})`);
-        return h('li', null, swatch, label);
-    }));
+    const keys = h('ul', { class: 'tl-role-keys' }, KEYS.map(([optype, label]) => h('li', null, swatch(`var(${colourOf(optype)})`), label)));
     const box = h('div', null, canvas);
     /** @type {Half[]} */
     let halves = [];

@@ -1,6 +1,6 @@
 /** All ranks of a run on one clock: a line a rank, late ones first; any of them unfolds into its own tracks. The state is in the URL. */
 
-import { h, fill, debounce } from '../../lib/dom.js';
+import { h, fill, debounce, swatch } from '../../lib/dom.js';
 import { setParams, traceHref } from '../../app/router.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
 import { keyInput, showKeys } from '../timeline/keys.js';
@@ -240,9 +240,5 @@ async function open(root, route, span, data, signal) {
 }
 
 function legend() {
-    return h('ul', { class: 'tl-role-keys' }, LAYERS.map(([layer, colour]) => {
-        const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-        swatch.style.setProperty('--c', `var(${colour})`);
-        return h('li', null, swatch, WORDS[layer]);
-    }));
+    return h('ul', { class: 'tl-role-keys' }, LAYERS.map(([layer, colour]) => h('li', null, swatch(`var(${colour})`), WORDS[layer])));
 }

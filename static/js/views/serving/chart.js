@@ -1,6 +1,6 @@
 /** A column a step, in order of time: device time by class, durations, gaps, batch, tokens. */
 
-import { h, fill } from '../../lib/dom.js';
+import { h, fill, swatch } from '../../lib/dom.js';
 import { draw, tooltip, font, solid } from '../../charts/charts.js';
 import { chartPanel } from '../../charts/chartpanel.js';
 import { colourBook } from '../../charts/ranking.js';
@@ -49,11 +49,7 @@ export function stepChart({ rows, phases }, total) {
 
     function paint() {
         const series = seriesOf(rows, phases, classes, measure);
-        fill(legend, series.map(({ label, colour }) => {
-            const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-            swatch.style.setProperty('--c', colour());
-            return h('span', null, swatch, label);
-        }));
+        fill(legend, series.map(({ label, colour }) => h('span', null, swatch(colour()), label)));
         return config(rows, series, measure);
     }
     return {

@@ -1,6 +1,6 @@
 /** The classes of use: their words and colours, wherever a kernel shows one. */
 
-import { h } from '../../lib/dom.js';
+import { h, swatch } from '../../lib/dom.js';
 import { token } from '../../app/theme.js';
 
 /** Below this share of the peak a use is low. */
@@ -26,9 +26,7 @@ export const classColour = (index) => token(`--use-${CLASSES[index].key.replace(
 
 /** A class by its colour and its name. @param {number} index */
 export function classKey(index) {
-    const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-    swatch.style.setProperty('--c', `var(--use-${CLASSES[index].key.replace('_', '-')})`);
-    return h('span', { class: 'use-class', 'data-tip': CLASSES[index].text }, swatch, CLASSES[index].label);
+    return h('span', { class: 'use-class', 'data-tip': CLASSES[index].text }, swatch(`var(--use-${CLASSES[index].key.replace('_', '-')})`), CLASSES[index].label);
 }
 
 /** What to run to have the uses. */

@@ -1,6 +1,6 @@
 /** What the colours of the strip mean. */
 
-import { h, fill, nameParts } from '../../lib/dom.js';
+import { h, fill, nameParts, swatch } from '../../lib/dom.js';
 import { categoryColour, CATEGORIES } from '../../lib/colours.js';
 import { shorten } from '../../lib/names.js';
 import { token } from '../../app/theme.js';
@@ -28,9 +28,7 @@ function kernelKeys({ names, rank }) {
 
 /** @param {string} name @param {string} colour */
 function kernelKey(name, colour) {
-    const swatch = h('span', { class: 'swatch', 'aria-hidden': 'true' });
-    swatch.style.setProperty('--c', colour);
-    return h('span', { class: 'use-class use-kernel', 'data-tip': name }, swatch, nameParts(shorten(name).short));
+    return h('span', { class: 'use-class use-kernel', 'data-tip': name }, swatch(colour), nameParts(shorten(name).short));
 }
 
 /** @param {string} word */
