@@ -23,7 +23,11 @@ export function pipelineAnswers(data, whatIf) {
 function stageMeans({ rows }) {
     /** @type {Map<number, PipelineStageRow[]>} */
     const stages = new Map();
-    for (const row of rows) stages.set(row.stage, [...(stages.get(row.stage) ?? []), row]);
+    for (const row of rows) {
+        const list = stages.get(row.stage);
+        if (list) list.push(row);
+        else stages.set(row.stage, [row]);
+    }
     const mean = (/** @type {PipelineStageRow[]} */ list, /** @type {(row: PipelineStageRow) => number} */ value) => list.reduce((sum, row) => sum + value(row), 0) / list.length;
     return [...stages].sort(([a], [b]) => a - b).map(([stage, list]) => ({
         stage, bubble: mean(list, ({ bubble }) => bubble ?? 0), compute: mean(list, ({ compute_ns: ns }) => ns), window: mean(list, ({ window_ns: ns }) => ns),
