@@ -70,10 +70,12 @@ export function gapLane(trace, stage, { box, choose, signal }) {
             /** @type {Map<number, LaneColumns>} */
             const levels = new Map();
             tiles.own.set(-1 - at, (z) => {
-                const known = levels.get(z) ?? columnsOf(gaps, z, labels);
+                const known = levels.get(z);
+                if (known) return known;
                 if (levels.size >= LEVELS) levels.clear();
-                levels.set(z, known);
-                return known;
+                const made = columnsOf(gaps, z, labels);
+                levels.set(z, made);
+                return made;
             });
         });
         leftOut = answer.left_out;
@@ -191,8 +193,7 @@ export function gapLane(trace, stage, { box, choose, signal }) {
         const event = wanted === LONGEST ? longest() : /^\d{1,10}$/.test(wanted) ? Number(wanted) : null;
         stop.abort();
         stop = new AbortController();
-        const mine = stop.signal;
-        signal.addEventListener('abort', () => stop.abort(), { once: true });
+        const mine = AbortSignal.any([signal, stop.signal]);
         if (event === null) {
             fill(box, h('p', null, 'The address names no gap of a device.'));
             return;
