@@ -5,12 +5,10 @@
 
 import { isAbort } from '../../lib/api.js';
 import { channels } from '../../lib/colours.js';
-import { Tiles, zoomFor } from '../timeline/data.js';
+import { TILE_PX, Tiles, tileNs, zoomFor } from '../timeline/data.js';
 import * as api from './api.js';
 
-const TILE_PX = 1024;
 const AT_ONCE = 4;
-const PAUSE_MS = 60;
 /** Ranks of one request. */
 const RANKS = 128;
 /** Tiles that stay; those of the whole run always do. */
@@ -21,9 +19,6 @@ const MOST = 9;
 export const LAYERS = [['busy', '--role-kernel'], ['transfer', '--role-communication'], ['wait', '--slower']];
 
 /** @typedef {{z: number, at: number, canvas: HTMLCanvasElement, lines: Map<number, number>, levels: Map<number, api.Levels>, asked: Set<number>, used: number}} Tile lines: of the canvas, by rank */
-
-/** @param {number} z */
-const tileNs = (z) => TILE_PX * 2 ** z;
 
 export class RankLanes extends Tiles {
     /** @param {string} run @param {string | null} span @param {TimelineTracks} answer whose tracks are ranks @param {{onData: () => void, onError: (error: unknown) => void}} events */
@@ -37,18 +32,6 @@ export class RankLanes extends Tiles {
         this.stop = new AbortController();
         /** Colours as numbers: of the ground, then of the layers. @type {number[][] | null} */
         this.colours = null;
-    }
-
-    /** @param {number} start @param {number} end @param {number} width @param {number[]} ranks */
-    look(start, end, width, ranks) {
-        this.clock += 1;
-        this.sight = { start, end, z: Math.min(this.base, zoomFor((end - start) / width)), tracks: ranks };
-        if (this.timer !== undefined) return;
-        this.timer = setTimeout(() => {
-            this.timer = undefined;
-            this.fetchMissing();
-        }, this.held ? 0 : PAUSE_MS);
-        this.held = false;
     }
 
     fetchMissing() {

@@ -65,7 +65,7 @@ async function open(root, route, span, data, signal) {
         trouble.hidden = false;
         showFailure(trouble, error, () => {
             trouble.hidden = true;
-            lanes.fetchMissing();
+            state.panes.forEach(({ tiles }) => tiles.fetchMissing());
         });
     };
     const onData = () => {

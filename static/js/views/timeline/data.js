@@ -6,7 +6,7 @@
 
 import { isAbort } from '../../lib/api.js';
 
-const TILE_PX = 1024;
+export const TILE_PX = 1024;
 const COARSEST = 44;
 /** Coarser tiles are looked for so far, finer ones are not worth it beyond that. */
 const FINER = 2;
@@ -23,7 +23,7 @@ const KEPT = 2e6;
 /** @typedef {{tile: Tile, tracks: Set<number>, stop: AbortController}} Asked */
 
 /** @param {number} z */
-const tileNs = (z) => TILE_PX * 2 ** z;
+export const tileNs = (z) => TILE_PX * 2 ** z;
 
 /** @param {number} nsPerPixel */
 export const zoomFor = (nsPerPixel) => Math.max(0, Math.min(COARSEST, Math.floor(Math.log2(Math.max(1, nsPerPixel)))));
