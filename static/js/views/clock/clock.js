@@ -2,14 +2,15 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { runViewHref, traceHref } from '../../app/router.js';
-import { empty, showFailure, skeleton } from '../../lib/states.js';
+import { empty, skeleton } from '../../lib/states.js';
 import { answer } from '../overview/answers.js';
 import { chartPanel } from '../../charts/chartpanel.js';
 import { draw, font } from '../../charts/charts.js';
 import { localTable } from '../../table/localtable.js';
+import { boardOf } from '../runs/board.js';
 import { spanChoice } from '../runs/spans.js';
 import { token } from '../../app/theme.js';
-import { ApiError, call, runPath } from '../../lib/api.js';
+import { call, runPath } from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {{rows: RankClockRow[], total: number, reference: number | null, warnings: {code: string, count: number}[]}} Clock */
@@ -28,33 +29,14 @@ export async function mount(root, route, signal) {
     const tools = h('div', { class: 'view-tools' });
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Clocks'), tools), body);
     const spans = spanChoice(run, route.params.get('span'), signal).then((choice) => fill(tools, choice), () => {});
-    /** @type {ReturnType<typeof board> | null} */
-    let shown = null;
-    /** @type {string | null} */
-    let asked = null;
-
-    /** @param {URLSearchParams} params */
-    async function update(params) {
-        const span = params.get('span') ?? '';
-        if (span !== asked) {
-            asked = span;
-            try {
-                /** @type {Clock} */
-                const data = await call(`${runPath(run)}/clock`, { query: { span }, signal });
-                if (span !== asked) return;
-                shown?.destroy();
-                shown = board(body, run, data);
-            } catch (error) {
-                asked = null;
-                shown?.destroy();
-                shown = null;
-                if (error instanceof ApiError && error.status === 404) fill(body, empty('No clocks to compare', h('p', null, error.message)));
-                else showFailure(body, error, () => update(params));
-            }
-        }
-        await Promise.all([spans, shown?.update(params)]);
-    }
-    return { ready: update(route.params), update: (next) => update(next.params), destroy: () => shown?.destroy() };
+    const shown = boardOf(body, {
+        query: (params) => ({ span: params.get('span') }),
+        ask: (query) => /** @type {Promise<Clock>} */ (call(`${runPath(run)}/clock`, { query, signal })),
+        board: (data) => board(body, run, data),
+        nothing: (said) => empty('No clocks to compare', h('p', null, said)),
+    });
+    const update = (/** @type {URLSearchParams} */ params) => Promise.all([spans, shown.update(params)]);
+    return { ready: update(route.params), update: (next) => update(next.params), destroy: shown.destroy };
 }
 
 /** @param {HTMLElement} body @param {string} run @param {Clock} data */

@@ -2,14 +2,14 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { runViewHref, setParams } from '../../app/router.js';
-import { empty, showFailure, skeleton } from '../../lib/states.js';
+import { empty, skeleton } from '../../lib/states.js';
 import { segmented } from '../../table/rowtable.js';
+import { boardOf } from '../runs/board.js';
 import { spanChoice } from '../runs/spans.js';
 import { warnings } from '../runs/ranks.js';
 import { collectiveAnswers } from './answers.js';
 import { instanceTable, overlapTable, summaryTable } from './tables.js';
 import { expertMap } from './experts.js';
-import { ApiError } from '../../lib/api.js';
 import * as api from './api.js';
 
 /**
@@ -25,39 +25,26 @@ export async function mount(root, route, signal) {
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Collectives'), tools), body);
     const clocks = segmented('Clocks', [{ value: 'aligned', label: 'Aligned clocks' }, { value: 'raw', label: 'As recorded' }], (value) => setParams({ clock: value === 'raw' ? value : null }));
     const spans = spanChoice(run, route.params.get('span'), signal).then((choice) => fill(tools, choice, clocks.root), () => fill(tools, clocks.root));
-    /** @type {ReturnType<typeof board> | null} */
-    let shown = null;
-    let asked = '';
+    const shown = boardOf(body, {
+        query: (params) => ({ clock: params.get('clock'), span: params.get('span') }),
+        ask: (query) => api.collectives(run, { ...query, limit: 1 }, signal),
+        board: (data, query) => board(body, run, query, data),
+        nothing,
+    });
 
     /** @param {URLSearchParams} params */
-    async function update(params) {
-        const query = { clock: params.get('clock'), span: params.get('span') };
-        clocks.show(query.clock ?? 'aligned');
-        if (JSON.stringify(query) !== asked) {
-            asked = JSON.stringify(query);
-            try {
-                const data = await api.collectives(run, { ...query, limit: 1 }, signal);
-                if (JSON.stringify(query) !== asked) return;
-                shown?.destroy();
-                shown = board(body, run, query, data);
-            } catch (error) {
-                shown?.destroy();
-                shown = null;
-                asked = '';
-                if (error instanceof ApiError && error.status === 404) fill(body, nothing(error.message));
-                else showFailure(body, error, () => update(params));
-            }
-        }
-        await Promise.all([spans, shown?.update(params)]);
+    function update(params) {
+        clocks.show(params.get('clock') ?? 'aligned');
+        return Promise.all([spans, shown.update(params)]);
     }
-    return { ready: update(route.params), update: (next) => update(next.params), destroy: () => shown?.destroy() };
+    return { ready: update(route.params), update: (next) => update(next.params), destroy: shown.destroy };
 }
 
 /** @param {HTMLElement} body @param {string} run @param {api.Chosen} chosen @param {api.Collectives} data */
 function board(body, run, chosen, data) {
     if (data.total === 0) {
         fill(body, nothing());
-        return { update: () => undefined, destroy() {} };
+        return null;
     }
     const summary = summaryTable(run, data.summary);
     const instances = instanceTable(run, chosen);

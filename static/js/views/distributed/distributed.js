@@ -2,8 +2,8 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { go, runHref, setParams, traceHref } from '../../app/router.js';
-import { empty, showFailure, skeleton } from '../../lib/states.js';
-import { ApiError } from '../../lib/api.js';
+import { empty, skeleton } from '../../lib/states.js';
+import { boardOf } from '../runs/board.js';
 import { distributedAnswers } from './answers.js';
 import { workerBars } from './bars.js';
 import { MEAN, ORDERS, OUTSIDE, inOrder, workerTimes } from './figures.js';
@@ -28,45 +28,18 @@ export async function mount(root, route, signal) {
     const body = h('div', { class: 'distributed-body' }, skeleton('figures', 'block', 'rows'));
     fill(root, h('div', { class: 'comparison-head' },
         h('div', { class: 'view-head' }, h('h1', { 'data-tip': RULE, tabindex: '0' }, 'Distributed'), h('div', { class: 'view-tools' }, spans))), body);
-    let asked = '';
-    let turn = 0;
-    /** @type {ReturnType<typeof board> | null} */
-    let shown = null;
-
-    /** @param {URLSearchParams} params */
-    async function update(params) {
-        const query = { span: params.get('span') };
-        if (asked === JSON.stringify(query)) return shown?.update(params);
-        asked = JSON.stringify(query);
-        turn += 1;
-        const mine = turn;
-        body.classList.add('busy');
-        try {
-            const data = await api.distributed(route.id, query, signal);
-            if (mine !== turn) return undefined;
-            shown?.destroy();
-            shown = null;
+    const shown = boardOf(body, {
+        query: (params) => ({ span: params.get('span') }),
+        ask: (query) => api.distributed(route.id, query, signal),
+        board(data) {
             fillSpans(spans, data);
-            if (data.workers.length) shown = board(body, data);
-            else fill(body, nothing(route.id));
-        } catch (error) {
-            if (mine !== turn) return undefined;
-            shown?.destroy();
-            shown = null;
-            asked = '';
-            if (error instanceof ApiError && error.status === 404) fill(body, nothing(route.id, error.message));
-            else showFailure(body, error, () => update(params));
-        } finally {
-            if (mine === turn) body.classList.remove('busy');
-        }
-        return shown?.update(params);
-    }
-
-    return {
-        ready: update(route.params),
-        update: (next) => update(next.params),
-        destroy: () => shown?.destroy(),
-    };
+            if (data.workers.length) return board(body, data);
+            fill(body, nothing(route.id));
+            return null;
+        },
+        nothing: (said) => nothing(route.id, said),
+    });
+    return { ready: shown.update(route.params), update: (next) => shown.update(next.params), destroy: shown.destroy };
 }
 
 /** @param {HTMLElement} box @param {Distributed} data */

@@ -1,11 +1,12 @@
 /** The pipeline of a training job: what its stages leave idle, and what the job would take without stragglers. */
 
 import { h, fill } from '../../lib/dom.js';
-import { empty, failure, showFailure, skeleton } from '../../lib/states.js';
+import { empty, failure, skeleton } from '../../lib/states.js';
 import { ApiError, isAbort } from '../../lib/api.js';
 import { pipelineAnswers, stageBars, stageTable } from './stages.js';
 import { whatIfParts } from './what_if.js';
 import { lanes } from './lanes.js';
+import { boardOf } from '../runs/board.js';
 import * as api from './api.js';
 
 /** What an uploaded table has. */
@@ -21,21 +22,13 @@ export async function mount(root, route, signal) {
     const run = route.id;
     const body = h('div', { class: 'run-view' }, skeleton('figures', 'block', 'rows'));
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Pipeline')), body);
-    /** @type {{update: (params: URLSearchParams) => any, destroy: () => void} | null} */
-    let shown = null;
-
-    /** @param {URLSearchParams} params */
-    async function load(params) {
-        try {
-            const [data, whatIf] = await Promise.all([api.pipeline(run, signal), api.whatIf(run, signal).catch(unlessAsked)]);
-            shown = board(body, run, data, whatIf, signal);
-        } catch (error) {
-            if (error instanceof ApiError && error.status === 404) fill(body, nothing(error.message));
-            else showFailure(body, error, () => load(params));
-        }
-        await shown?.update(params);
-    }
-    return { ready: load(route.params), update: (next) => shown?.update(next.params), destroy: () => shown?.destroy() };
+    const shown = boardOf(body, {
+        query: () => null,
+        ask: () => Promise.all([api.pipeline(run, signal), api.whatIf(run, signal).catch(unlessAsked)]),
+        board: ([data, whatIf]) => board(body, run, data, whatIf, signal),
+        nothing,
+    });
+    return { ready: shown.update(route.params), update: (next) => shown.update(next.params), destroy: shown.destroy };
 }
 
 /** What cannot be simulated says so in its place. @param {unknown} error @returns {ApiError} */
