@@ -31,6 +31,7 @@ export async function mount(root, route, signal) {
 
     /** @param {string} q */
     function paint(q) {
+        if (document.activeElement !== search) search.value = q;
         const word = q.toLowerCase();
         const found = items.filter(({ method, path, operation }) => `${method} ${path} ${operation.summary} ${operation.description ?? ''}`.toLowerCase().includes(word));
         fill(list, description.tags.map((/** @type {{name: string, description: string}} */ tag) => {
@@ -73,7 +74,6 @@ export async function mount(root, route, signal) {
     }
 
     paint(route.params.get('q') ?? '');
-    search.value = route.params.get('q') ?? '';
     return {
         update(next) {
             paint(next.params.get('q') ?? '');
