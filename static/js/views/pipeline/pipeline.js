@@ -9,9 +9,6 @@ import { lanes } from './lanes.js';
 import { boardOf } from '../runs/board.js';
 import * as api from './api.js';
 
-/** What an uploaded table has. */
-const COLUMNS = 'dp_rank, stage, rank, step, optype, start_ts, duration, seq_id, mc, gmc, mb_id';
-
 /**
  * @param {HTMLElement} root
  * @param {Route} route
@@ -64,5 +61,5 @@ function board(body, run, data, whatIf, signal) {
 function nothing(said) {
     return empty('No pipeline to show', h('p', null, said),
         h('p', null, 'Traces of torch.distributed.pipelining name their operations by themselves; those of Megatron-LM and DeepSpeed with ', h('code', null, 'with_stack=True'), '.'),
-        h('p', null, 'A table of the job\u2019s operations, ', h('code', null, 'operations.csv'), `, has the columns ${COLUMNS}; times are seconds.`));
+        h('p', null, 'Times in ', h('code', null, 'operations.csv'), ' are seconds.'));
 }
