@@ -2,7 +2,6 @@
 #include "api/diff/common.h"
 #include "api/handlers.h"
 #include "api/table/table_view.h"
-#include "ingest/model/tables/kinds.h"
 #include "ingest/query/compare/name_diff.h"
 #include "ingest/query/compare/step_query.h"
 

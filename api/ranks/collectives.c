@@ -194,7 +194,7 @@ static void write_clock_members(struct json_write *w, const void *answer_void)
 {
     const struct answer *answer = answer_void;
     table_view_members(w, &answer->view, NULL);
-    ranks_known_int(w, "reference", answer->verdict->reference);
+    jw_key_known_int(w, "reference", answer->verdict->reference);
     ranks_warnings(w, answer->verdict);
 }
 

@@ -72,15 +72,6 @@ bool ranks_read(struct api_call *call, const struct ranks_wanted *wanted, struct
     return ranks_read_of(call, &ranks, wanted, err);
 }
 
-void ranks_known_int(struct json_write *w, const char *key, int64_t value)
-{
-    if (value == INT64_MIN) {
-        jw_key_null(w, key);
-    } else {
-        jw_key_int(w, key, value);
-    }
-}
-
 static void write_warning(struct json_write *w, const char *code, int64_t count)
 {
     if (count > 0) {

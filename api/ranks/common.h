@@ -22,8 +22,6 @@ bool ranks_read_of(struct api_call *call,
                    const struct ranks_wanted *wanted,
                    struct err *err) KS_MUST_USE;
 
-/* "key": a number; null for INT64_MIN. */
-void ranks_known_int(struct json_write *w, const char *key, int64_t value);
 /* The member `warnings`: those codes whose count is not 0. */
 void ranks_warnings(struct json_write *w, const struct ranks_verdict *verdict);
 

@@ -100,8 +100,8 @@ static void write_culprit(struct json_write *w, const struct culprit_row *row)
 {
     jw_object_begin(w);
     jw_key_int(w, "step", row->step);
-    ranks_known_int(w, "rank", row->rank);
-    ranks_known_int(w, "margin_ns", row->margin_ns);
+    jw_key_known_int(w, "rank", row->rank);
+    jw_key_known_int(w, "margin_ns", row->margin_ns);
     jw_key_string(w, "cause", row->rank == INT64_MIN ? NULL : rank_cause_name(row->cause));
     write_excess(w, row);
     jw_key(w, "kernels");
@@ -137,7 +137,7 @@ static void write_verdict(struct json_write *w, const struct ranks_verdict *verd
     jw_key(w, "verdict");
     jw_object_begin(w);
     jw_key_string(w, "kind", rank_verdict_name(verdict->kind));
-    ranks_known_int(w, "rank", verdict->rank);
+    jw_key_known_int(w, "rank", verdict->rank);
     jw_key_int(w, "steps", verdict->culprit_steps);
     jw_key_int(w, "of_steps", (int64_t)verdict->step_count);
     jw_key_int(w, "lost_ns", verdict->lost_ns);

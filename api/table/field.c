@@ -246,6 +246,15 @@ void field_row(struct field_out *out,
     field_row_end(out);
 }
 
+void field_members(struct json_write *w,
+                   const struct row_table *table,
+                   const void *row,
+                   uint32_t parts)
+{
+    struct field_out out = {.notation = FIELD_JSON, .json = w};
+    field_columns(&out, table, row, parts);
+}
+
 void field_rows(struct json_write *w,
                 const char *key,
                 const struct row_table *table,

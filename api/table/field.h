@@ -43,6 +43,11 @@ void field_row(struct field_out *out,
                const struct row_table *table,
                const void *row,
                uint32_t parts);
+/* Members of an object that the caller has begun. */
+void field_members(struct json_write *w,
+                   const struct row_table *table,
+                   const void *row,
+                   uint32_t parts);
 /* Writes "key": an array of all rows of a table. */
 void field_rows(struct json_write *w,
                 const char *key,

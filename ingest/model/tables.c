@@ -3,7 +3,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/model/results/memory_rows.h"
 #include "ingest/model/results/results.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <math.h>
 #include <string.h>

@@ -179,7 +179,7 @@ static void write_path(struct json_write *w, const struct critical_path *path)
         jw_object_begin(w);
         jw_key_string(w, "bound", path_bound_text((enum path_bound)i));
         jw_key_int(w, "ns", path->bound_ns[i]);
-        causes_known_double(w, "ratio", rows_known_share(path->bound_ns[i], path->length_ns));
+        jw_key_double(w, "ratio", rows_known_share(path->bound_ns[i], path->length_ns));
         jw_object_end(w);
     }
     jw_array_end(w);
@@ -202,20 +202,6 @@ static void write_events(struct json_write *w, const struct answer *answer)
     jw_object_end(w);
 }
 
-static void write_edge(struct json_write *w, const struct path_edge_row *edge)
-{
-    jw_object_begin(w);
-    jw_key_string(w, "type", path_edge_type_text(edge->type));
-    jw_key_int(w, "weight_ns", edge->weight_ns);
-    jw_key_int(w, "from_event", edge->from_event);
-    jw_key_string(w, "from_end", edge->from_is_end ? "end" : "start");
-    jw_key_int(w, "to_event", edge->to_event);
-    jw_key_string(w, "to_end", edge->to_is_end ? "end" : "start");
-    causes_event(w, "event", edge->event);
-    jw_key_bool(w, "on_path", edge->is_on_path);
-    jw_object_end(w);
-}
-
 static void write_edges(struct json_write *w, const struct answer *answer)
 {
     size_t offset = 0;
@@ -223,12 +209,7 @@ static void write_edges(struct json_write *w, const struct answer *answer)
     jw_key(w, "edges");
     jw_object_begin(w);
     jw_key_int(w, "total", (int64_t)answer->path.edge_count);
-    jw_key(w, "rows");
-    jw_array_begin(w);
-    for (size_t i = 0; i < count; i++) {
-        write_edge(w, &answer->path.edges[offset + i]);
-    }
-    jw_array_end(w);
+    field_rows(w, "rows", &table_path_edge, answer->path.edges + offset, count);
     jw_object_end(w);
 }
 
@@ -237,7 +218,7 @@ static void write_saving(struct json_write *w, int64_t length_ns, int64_t of_ns)
     int64_t saved_ns = rows_sub(of_ns, length_ns);
     jw_key_int(w, "length_ns", length_ns);
     jw_key_int(w, "saved_ns", saved_ns);
-    causes_known_double(w, "ratio", rows_known_share(saved_ns, of_ns));
+    jw_key_double(w, "ratio", rows_known_share(saved_ns, of_ns));
 }
 
 static void write_what_if(struct json_write *w, const struct critical_path *path)

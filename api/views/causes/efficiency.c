@@ -24,8 +24,8 @@ write_peaks(struct json_write *w, const struct device_peaks *device, enum formul
     jw_object_begin(w);
     for (int i = 0; i < FORMULA_PRECISION_COUNT; i++) {
         if ((device->listed[unit] >> i & 1U) != 0) {
-            causes_known_double(w, formula_precision_text((enum formula_precision)i),
-                                device->peak[unit][i]);
+            jw_key_double(w, formula_precision_text((enum formula_precision)i),
+                          device->peak[unit][i]);
         }
     }
     jw_object_end(w);
@@ -41,7 +41,7 @@ static void write_device(struct json_write *w, const struct device_peaks *device
     jw_object_begin(w);
     jw_key_string(w, "name", device->name);
     jw_key_string(w, "source", device->source);
-    causes_known_double(w, "bandwidth_bytes_per_second", device->bandwidth_bytes_per_second);
+    jw_key_double(w, "bandwidth_bytes_per_second", device->bandwidth_bytes_per_second);
     write_peaks(w, device, FORMULA_MATRIX);
     write_peaks(w, device, FORMULA_VECTOR);
     jw_object_end(w);
@@ -68,7 +68,7 @@ static void write_members(struct json_write *w, const void *table_void)
     write_wide(w, "matrix_flops", efficiency->matrix_flops);
     write_wide(w, "bytes", efficiency->bytes);
     jw_key_int(w, "time_ns", efficiency->time_ns);
-    causes_known_double(w, "mfu", efficiency->mfu);
+    jw_key_double(w, "mfu", efficiency->mfu);
     jw_object_end(w);
     jw_key(w, "outside_operators");
     jw_object_begin(w);

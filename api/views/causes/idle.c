@@ -1,6 +1,7 @@
 /* Why streams and devices stood still, and what the host did meanwhile [CAU-1a]. */
 #include "api/handlers.h"
 #include "api/table/columns.h"
+#include "api/table/field.h"
 #include "api/table/rows.h"
 #include "api/timeline/common.h"
 #include "api/views/causes/common.h"
@@ -20,14 +21,8 @@ static void write_causes(struct json_write *w, const struct idle_lane *lane)
         jw_key_string(w, "cause", idle_cause_text((enum idle_cause)i));
         jw_key_int(w, "gaps", cause->count);
         jw_key_int(w, "idle_ns", cause->sum_ns);
-        causes_known_double(w, "ratio", rows_known_share(cause->sum_ns, lane->idle_ns));
-        causes_known_double(w, "mean_ns", cause->mean_ns);
-        causes_known_double(w, "std_ns", cause->std_ns);
-        causes_known_int(w, "min_ns", cause->min_ns);
-        causes_known_double(w, "p25_ns", cause->p25_ns);
-        causes_known_double(w, "p50_ns", cause->p50_ns);
-        causes_known_double(w, "p75_ns", cause->p75_ns);
-        causes_known_int(w, "max_ns", cause->max_ns);
+        jw_key_double(w, "ratio", rows_known_share(cause->sum_ns, lane->idle_ns));
+        field_members(w, &table_causes_spread, cause, WHEN_QUARTILES);
         jw_object_end(w);
     }
     jw_array_end(w);
@@ -44,7 +39,7 @@ static void write_host(struct json_write *w,
         jw_object_begin(w);
         jw_key_string(w, "host", host_kind_text((enum host_kind)i));
         jw_key_int(w, "idle_ns", host_ns[i]);
-        causes_known_double(w, "ratio", rows_known_share(host_ns[i], idle_ns));
+        jw_key_double(w, "ratio", rows_known_share(host_ns[i], idle_ns));
         jw_object_end(w);
     }
     jw_array_end(w);
@@ -54,22 +49,14 @@ static void write_lanes(struct json_write *w,
                         const char *key,
                         const struct idle_lane *lanes,
                         size_t count,
-                        bool is_stream)
+                        uint32_t parts)
 {
     jw_key(w, key);
     jw_array_begin(w);
     for (size_t i = 0; i < count; i++) {
         const struct idle_lane *lane = &lanes[i];
         jw_object_begin(w);
-        jw_key_int(w, "device", lane->device);
-        if (is_stream) {
-            jw_key_int(w, "stream", lane->stream);
-            jw_key_int(w, "kernels", lane->work);
-        }
-        jw_key_int(w, "first_ns", lane->first_ns);
-        jw_key_int(w, "last_ns", lane->last_ns);
-        jw_key_int(w, "busy_ns", lane->busy_ns);
-        jw_key_int(w, "idle_ns", lane->idle_ns);
+        field_members(w, &table_idle_lane, lane, parts);
         write_causes(w, lane);
         write_host(w, "host", lane->host_ns, lane->idle_ns);
         jw_object_end(w);
@@ -77,34 +64,12 @@ static void write_lanes(struct json_write *w,
     jw_array_end(w);
 }
 
-static void gap_members(struct json_write *w, const struct idle_gap *gap)
-{
-    jw_key_int(w, "device", gap->device);
-    jw_key_int(w, "stream", gap->stream);
-    jw_key_int(w, "start_ns", gap->start_ns);
-    jw_key_int(w, "duration_ns", gap->duration_ns);
-    jw_key_string(w, "cause", idle_cause_text(gap->cause));
-    jw_key_string(w, "host", host_kind_text(gap->host));
-    jw_key_string(w, "host_name", gap->host_name);
-    causes_event(w, "host_event", gap->host_event);
-    causes_event(w, "previous_event", gap->previous_event);
-    causes_event(w, "next_event", gap->next_event);
-    causes_event(w, "launch_event", gap->launch_event);
-}
-
 static void write_longest(struct json_write *w, const struct idle *idle)
 {
     jw_key(w, "longest");
     jw_object_begin(w);
     jw_key_int(w, "total", idle->gap_count);
-    jw_key(w, "rows");
-    jw_array_begin(w);
-    for (size_t i = 0; i < idle->longest_count; i++) {
-        jw_object_begin(w);
-        gap_members(w, &idle->longest[i]);
-        jw_object_end(w);
-    }
-    jw_array_end(w);
+    field_rows(w, "rows", &table_idle_gap, idle->longest, idle->longest_count);
     jw_object_end(w);
 }
 
@@ -125,8 +90,8 @@ bool idle_get(struct api_call *call, struct err *err)
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "threshold_ns", IDLE_THRESHOLD_NS);
-    write_lanes(&w, "streams", idle.streams, idle.stream_count, true);
-    write_lanes(&w, "devices", idle.devices, idle.device_count, false);
+    write_lanes(&w, "streams", idle.streams, idle.stream_count, WHEN_STREAM);
+    write_lanes(&w, "devices", idle.devices, idle.device_count, 0);
     write_longest(&w, &idle);
     jw_object_end(&w);
     return true;
@@ -137,11 +102,7 @@ bool idle_get(struct api_call *call, struct err *err)
 static void write_device(struct json_write *w, const struct idle_device_gaps *device)
 {
     jw_object_begin(w);
-    jw_key_int(w, "device", device->lane.device);
-    jw_key_int(w, "first_ns", device->lane.first_ns);
-    jw_key_int(w, "last_ns", device->lane.last_ns);
-    jw_key_int(w, "busy_ns", device->lane.busy_ns);
-    jw_key_int(w, "idle_ns", device->lane.idle_ns);
+    field_members(w, &table_idle_lane, &device->lane, 0);
     columns_ints(w, "start_ns", device->start_ns, device->count);
     columns_ints(w, "duration_ns", device->duration_ns, device->count);
     jw_key(w, "cause");
@@ -178,7 +139,7 @@ static void write_gaps(struct json_write *w, const struct idle_gaps *gaps)
     if (gaps->has_chosen) {
         jw_key(w, "gap");
         jw_object_begin(w);
-        gap_members(w, &gaps->chosen);
+        field_members(w, &table_idle_gap, &gaps->chosen, 0);
         write_host(w, "host_kinds", gaps->chosen_host_ns, gaps->chosen.duration_ns);
         jw_object_end(w);
     } else {

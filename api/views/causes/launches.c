@@ -17,14 +17,7 @@ static void write_spread(struct json_write *w, const char *key, const struct cau
 {
     jw_key(w, key);
     jw_object_begin(w);
-    jw_key_int(w, "count", spread->count);
-    causes_known_double(w, "mean_ns", spread->mean_ns);
-    causes_known_double(w, "std_ns", spread->std_ns);
-    causes_known_int(w, "min_ns", spread->min_ns);
-    causes_known_double(w, "p50_ns", spread->p50_ns);
-    causes_known_double(w, "p95_ns", spread->p95_ns);
-    causes_known_double(w, "p99_ns", spread->p99_ns);
-    causes_known_int(w, "max_ns", spread->max_ns);
+    field_members(w, &table_causes_spread, spread, WHEN_TAIL);
     jw_object_end(w);
 }
 
@@ -42,13 +35,13 @@ static void write_streams(struct json_write *w, const struct launches *launches)
         jw_key(w, "queue");
         jw_object_begin(w);
         jw_key_int(w, "points", queue->count);
-        causes_known_double(w, "mean", queue->mean_ns);
-        causes_known_double(w, "std", queue->std_ns);
-        causes_known_int(w, "min", queue->min_ns);
-        causes_known_double(w, "p25", queue->p25_ns);
-        causes_known_double(w, "p50", queue->p50_ns);
-        causes_known_double(w, "p75", queue->p75_ns);
-        causes_known_int(w, "max", queue->max_ns);
+        jw_key_double(w, "mean", queue->mean_ns);
+        jw_key_double(w, "std", queue->std_ns);
+        jw_key_known_int(w, "min", queue->min_ns);
+        jw_key_double(w, "p25", queue->p25_ns);
+        jw_key_double(w, "p50", queue->p50_ns);
+        jw_key_double(w, "p75", queue->p75_ns);
+        jw_key_known_int(w, "max", queue->max_ns);
         jw_object_end(w);
         jw_object_end(w);
     }

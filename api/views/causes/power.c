@@ -15,37 +15,18 @@ struct table {
     struct power power;
 };
 
-static void write_counters(struct json_write *w, const struct power *power)
-{
-    jw_key(w, "counters");
-    jw_array_begin(w);
-    for (size_t i = 0; i < power->counter_count; i++) {
-        const struct power_counter *counter = &power->counters[i];
-        jw_object_begin(w);
-        jw_key_string(w, "name", counter->name);
-        jw_key_string(w, "measures", counter->is_clock ? "clock" : "power");
-        causes_known_int(w, "device", counter->device);
-        jw_key_bool(w, "is_used", counter->is_used);
-        jw_key_int(w, "samples", counter->samples);
-        jw_key_int(w, "first_ns", counter->first_ns);
-        jw_key_int(w, "last_ns", counter->last_ns);
-        jw_object_end(w);
-    }
-    jw_array_end(w);
-}
-
 static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
     const struct power *power = &table->power;
     table_view_members(w, &table->view, table->group_by);
-    write_counters(w, power);
+    field_rows(w, "counters", &table_power_counter, power->counters, power->counter_count);
     jw_key(w, "totals");
     jw_object_begin(w);
     jw_key_double(w, "energy_j", power->energy_j);
     jw_key_int(w, "sampled_ns", power->sampled_ns);
     jw_key_int(w, "tokens", power->tokens);
-    causes_known_double(w, "energy_per_token_j", power->token_j);
+    jw_key_double(w, "energy_per_token_j", power->token_j);
     jw_object_end(w);
 }
 

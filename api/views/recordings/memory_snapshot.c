@@ -28,24 +28,6 @@ static bool read_request(struct api_call *call, struct snapshot_request *request
     return ok;
 }
 
-static void known_int(struct json_write *w, const char *key, int64_t value)
-{
-    if (value == SNAPSHOT_NONE) {
-        jw_key_null(w, key);
-    } else {
-        jw_key_int(w, key, value);
-    }
-}
-
-static void known(struct json_write *w, int64_t value)
-{
-    if (value == SNAPSHOT_NONE) {
-        jw_null(w);
-    } else {
-        jw_int(w, value);
-    }
-}
-
 /* ---- figures ---- */
 
 static void write_classes(struct json_write *w, const struct snapshot_figures *figures)
@@ -70,9 +52,9 @@ static void write_oom(struct json_write *w, const struct snapshot_figures *figur
         const struct snapshot_oom *oom = &figures->oom[i];
         jw_object_begin(w);
         jw_key_int(w, "event", oom->event);
-        known_int(w, "t_ns", oom->t_ns);
+        jw_key_known_int(w, "t_ns", oom->t_ns);
         jw_key_int(w, "size_bytes", oom->size_bytes);
-        known_int(w, "device_free_bytes", oom->device_free_bytes);
+        jw_key_known_int(w, "device_free_bytes", oom->device_free_bytes);
         jw_key_string(w, "frame", oom->frame);
         jw_object_end(w);
     }
@@ -103,8 +85,8 @@ static void write_figures(struct json_write *w, const struct snapshot_figures *f
     jw_key_int(w, "history_start_allocated_bytes", figures->history_start_allocated_bytes);
     jw_key_int(w, "history_start_reserved_bytes", figures->history_start_reserved_bytes);
     jw_key_int(w, "peak_allocated_bytes", figures->peak_allocated_bytes);
-    known_int(w, "peak_event", figures->peak_event);
-    known_int(w, "peak_ns", figures->peak_ns);
+    jw_key_known_int(w, "peak_event", figures->peak_event);
+    jw_key_known_int(w, "peak_ns", figures->peak_ns);
     jw_key_int(w, "peak_reserved_bytes", figures->peak_reserved_bytes);
     write_oom(w, figures);
     jw_object_end(w);
@@ -199,7 +181,7 @@ bool snapshot_curve_get(struct api_call *call, struct err *err)
     for (size_t i = 0; i < answer.curve.count; i++) {
         jw_array_begin(&w);
         jw_int(&w, answer.curve.points[i].event);
-        known(&w, answer.curve.points[i].t_ns);
+        jw_known_int(&w, answer.curve.points[i].t_ns);
         jw_int(&w, answer.curve.points[i].allocated_bytes);
         jw_int(&w, answer.curve.points[i].reserved_bytes);
         jw_array_end(&w);

@@ -450,3 +450,7 @@ void causes_spread(int64_t *values, size_t count, struct causes_spread *out)
     out->p95_ns = quantile(values, count, 0.95);
     out->p99_ns = quantile(values, count, 0.99);
 }
+
+#define TABLE_DEF "ingest/model/tables/causes/spread.def"
+#define TABLE_ROW struct causes_spread
+#include "ingest/model/tables/describe.h"

@@ -11,6 +11,7 @@
 #define KS_ANALYSIS_CAUSES_CAUSES_H
 
 #include "ingest/base/attr.h"
+#include "ingest/model/tables/table.h"
 #include "ingest/model/trace.h"
 
 #include <stdbool.h>
@@ -61,6 +62,12 @@ struct causes {
     uint32_t stream_count;
 };
 
+/* The number of an event as rows have it. */
+static inline int64_t causes_known(uint32_t event)
+{
+    return event == CAUSES_NONE ? CAUSES_UNKNOWN : (int64_t)event;
+}
+
 enum causes_last_step { CAUSES_KEEP_LAST_STEP, CAUSES_DROP_LAST_STEP };
 
 /* CAUSES_DROP_LAST_STEP: of a trace with several steps, only what starts before the last one, and
@@ -106,12 +113,12 @@ int64_t causes_stream(const struct trace *trace, uint32_t event);
 
 /* Figures of a set of values; those of an empty one are NaN and CAUSES_UNKNOWN. */
 struct causes_spread {
-    int64_t count;
     int64_t sum_ns;
-    int64_t min_ns, max_ns;
-    double mean_ns, std_ns;                        /* sample deviation (n - 1) */
-    double p25_ns, p50_ns, p75_ns, p95_ns, p99_ns; /* linear between ranks */
+#define TABLE_DEF "ingest/model/tables/causes/spread.def"
+#include "ingest/model/tables/struct.h"
 };
+
+extern const struct row_table table_causes_spread;
 
 /* Sorts the values. */
 void causes_spread(int64_t *values, size_t count, struct causes_spread *out);

@@ -206,27 +206,30 @@ static bool write_gap(struct analysis *a,
 {
     const struct trace *trace = a->causes->trace;
     int64_t end_ns = gap->start_ns + gap->duration_ns;
+    uint32_t launch = a->causes->launch[gap->next];
+    uint32_t event;
     row->device = causes_device(trace, gap->next);
     row->stream = causes_stream(trace, gap->next);
     row->start_ns = saturating_sub(gap->start_ns, a->zero_ns);
     row->duration_ns = gap->duration_ns;
-    row->cause = (enum idle_cause)gap->cause;
+    row->cause = idle_cause_text((enum idle_cause)gap->cause);
     row->previous_event = gap->previous;
     row->next_event = gap->next;
-    row->launch_event = a->causes->launch[gap->next];
-    if (!host_activity_add(a->host, row->launch_event, gap->start_ns, end_ns, by_kind)) {
+    row->launch_event = causes_known(launch);
+    if (!host_activity_add(a->host, launch, gap->start_ns, end_ns, by_kind)) {
         return false;
     }
-    row->host = largest_kind(by_kind);
-    if (!host_activity_longest(a->host, row->launch_event, row->host, gap->start_ns, end_ns,
-                               &row->host_event)) {
+    enum host_kind host = largest_kind(by_kind);
+    row->host = host_kind_text(host);
+    if (!host_activity_longest(a->host, launch, host, gap->start_ns, end_ns, &event)) {
         return false;
     }
-    if (row->host_event != CAUSES_NONE) {
-        const char *name = strtab_text(trace->strings, trace->events.name[row->host_event]);
+    row->host_event = causes_known(event);
+    if (event != CAUSES_NONE) {
+        const char *name = strtab_text(trace->strings, trace->events.name[event]);
         row->host_name = arena_strndup(a->arena, name, strlen(name));
     }
-    return row->host_event == CAUSES_NONE || row->host_name != NULL;
+    return event == CAUSES_NONE || row->host_name != NULL;
 }
 
 static bool write_longest(struct analysis *a)
@@ -406,3 +409,13 @@ bool idle_gaps_analyse(const struct trace *trace,
     causes_free(&causes);
     return ok;
 }
+
+/* ---- the rows as tables ---- */
+
+#define TABLE_DEF "ingest/model/tables/causes/idle_lane.def"
+#define TABLE_ROW struct idle_lane
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/causes/idle_gap.def"
+#define TABLE_ROW struct idle_gap
+#include "ingest/model/tables/describe.h"

@@ -5,6 +5,7 @@
 #include "ingest/analysis/causes/causes.h"
 #include "ingest/analysis/causes/host_activity.h"
 #include "ingest/base/memory/arena.h"
+#include "ingest/model/tables/table.h"
 
 #define IDLE_THRESHOLD_NS INT64_C(30000)
 #define IDLE_TOP_MAX 1000
@@ -22,26 +23,18 @@ const char *idle_cause_text(enum idle_cause cause);
 
 /* A stream, or a device with all its streams as one. last_ns - first_ns = busy_ns + idle_ns. */
 struct idle_lane {
-    int64_t device;
-    int64_t stream; /* of a stream */
-    int64_t work;   /* pieces of device work */
-    int64_t first_ns, last_ns;
-    int64_t busy_ns, idle_ns;
+#define TABLE_DEF "ingest/model/tables/causes/idle_lane.def"
+#include "ingest/model/tables/struct.h"
     struct causes_spread causes[IDLE_CAUSE_COUNT];
     int64_t host_ns[HOST_KIND_COUNT]; /* adds up to idle_ns */
 };
 
 struct idle_gap {
-    int64_t device, stream;
-    int64_t start_ns, duration_ns;
-    enum idle_cause cause;
-    enum host_kind host; /* what took most of the gap */
-    uint32_t host_event; /* the longest stretch of that kind; CAUSES_NONE: no event is open in it */
-    const char *host_name;   /* of it, NULL */
-    uint32_t previous_event; /* whose end begins the gap */
-    uint32_t next_event;     /* whose start ends it */
-    uint32_t launch_event;   /* of next_event; CAUSES_NONE */
+#define TABLE_DEF "ingest/model/tables/causes/idle_gap.def"
+#include "ingest/model/tables/struct.h"
 };
+
+extern const struct row_table table_idle_lane, table_idle_gap;
 
 struct idle {
     struct idle_lane *streams; /* in order of device and stream */

@@ -3,7 +3,6 @@
 #include "ingest/analysis/causes/launch_queue.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <string.h>
 

@@ -1,7 +1,5 @@
 #include "ingest/analysis/compare/cause_change.h"
 
-#include "ingest/model/tables/kinds.h"
-
 #include <math.h>
 #include <string.h>
 

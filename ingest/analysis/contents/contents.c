@@ -6,7 +6,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/affix.h"
 #include "ingest/index/sort.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

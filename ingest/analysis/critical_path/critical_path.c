@@ -5,7 +5,6 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,13 +180,13 @@ static bool write_edges(struct analysis *a)
             const struct path_node *from = &a->graph.nodes[edge->from];
             const struct path_node *to = &a->graph.nodes[edge->to];
             a->out->edges[a->out->edge_count++] =
-                (struct path_edge_row){.type = (enum path_edge_type)edge->type,
+                (struct path_edge_row){.type = path_edge_type_text((enum path_edge_type)edge->type),
                                        .weight_ns = edge->weight_ns,
                                        .from_event = from->event,
                                        .to_event = to->event,
-                                       .event = edge->event,
-                                       .from_is_end = from->is_end,
-                                       .to_is_end = to->is_end,
+                                       .event = causes_known(edge->event),
+                                       .from_end = from->is_end ? "end" : "start",
+                                       .to_end = to->is_end ? "end" : "start",
                                        .is_on_path = a->is_on_path[i] != 0};
         }
     }
@@ -444,4 +443,8 @@ bool critical_path_analyse(const struct trace *trace,
 
 #define TABLE_DEF "ingest/model/tables/causes/path_event.def"
 #define TABLE_ROW struct path_event_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/causes/path_edge.def"
+#define TABLE_ROW struct path_edge_row
 #include "ingest/model/tables/describe.h"

@@ -28,15 +28,11 @@ struct path_event_row {
 };
 extern const struct row_table table_path_event; /* of the rows */
 
-/* An edge as answers have it. */
 struct path_edge_row {
-    enum path_edge_type type;
-    int64_t weight_ns;
-    uint32_t from_event, to_event;
-    uint32_t event; /* PATH_NONE */
-    bool from_is_end, to_is_end;
-    bool is_on_path;
+#define TABLE_DEF "ingest/model/tables/causes/path_edge.def"
+#include "ingest/model/tables/struct.h"
 };
+extern const struct row_table table_path_edge; /* of the rows */
 
 /* The length if a name took no time at all. */
 struct path_gain {

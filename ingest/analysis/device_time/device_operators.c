@@ -7,7 +7,6 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
 #include "ingest/index/sort.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "ingest/analysis/memory_snapshot/memory_snapshot.h"
 #include "ingest/analysis/memory_snapshot/replay.h"
 #include "ingest/base/memory/scratch.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <inttypes.h>
 #include <math.h>

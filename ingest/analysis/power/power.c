@@ -5,7 +5,6 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,6 +14,10 @@
 
 #define TABLE_DEF "ingest/model/tables/causes/power.def"
 #define TABLE_ROW struct power_row
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/causes/power_counter.def"
+#define TABLE_ROW struct power_counter
 #include "ingest/model/tables/describe.h"
 
 /* Watts times nanoseconds to joule. */

@@ -23,15 +23,11 @@ extern const struct row_table table_power; /* of the rows */
 
 enum power_group { POWER_BY_DEVICE, POWER_BY_STEP, POWER_BY_CLASS };
 
-/* A series that measures power or the core clock. */
 struct power_counter {
-    const char *name; /* of the event and its series */
-    bool is_clock;    /* else power */
-    bool is_used;     /* the one of its kind that its device goes by */
-    int64_t device;   /* INT64_MIN: it does not say of which */
-    int64_t samples;
-    int64_t first_ns, last_ns; /* positions */
+#define TABLE_DEF "ingest/model/tables/causes/power_counter.def"
+#include "ingest/model/tables/struct.h"
 };
+extern const struct row_table table_power_counter;
 
 struct power {
     struct power_row *rows; /* in order of devices, of time, of energy */

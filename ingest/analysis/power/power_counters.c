@@ -18,6 +18,7 @@ struct series {
     double scale;          /* to watt or megahertz; 0: neither */
     uint32_t first, count; /* of `order` */
     struct power_counter said;
+    bool is_clock;
 };
 
 struct finding {
@@ -83,7 +84,7 @@ static void read_kind(struct series *series, const char *text)
             has_unit(text, "mw") || has_unit(text, "milliwatt") || has_unit(text, "milliwatts");
         series->scale = is_micro ? 1e-6 : is_milli ? 1e-3 : 1;
     } else if (has_any(text, clocks) && !has_any(text, not_drawn)) {
-        series->said.is_clock = true;
+        series->is_clock = true;
         series->scale = has_unit(text, "hz") ? 1e-6 : has_unit(text, "ghz") ? 1e3 : 1;
     }
 }
@@ -320,9 +321,9 @@ static bool take_series(const struct finding *f, bool of_parts, struct power_dev
             continue;
         }
         struct power_device *device = find_device(devices, series->said.device);
-        struct power_curve *curve = device == NULL          ? NULL
-                                    : series->said.is_clock ? &device->megahertz
-                                                            : &device->watts;
+        struct power_curve *curve = device == NULL     ? NULL
+                                    : series->is_clock ? &device->megahertz
+                                                       : &device->watts;
         if (curve != NULL && curve->count == 0) {
             ok = make_curve(f, series, curve);
             series->said.is_used = ok && curve->count > 0;
@@ -349,6 +350,7 @@ static bool describe(const struct finding *f, int64_t zero_ns, struct power *out
         const uint32_t *rows = f->order + series->first;
         int64_t first_ns = trace->events.ts_ns[trace->counters[rows[0]].event];
         int64_t last_ns = trace->events.ts_ns[trace->counters[rows[series->count - 1]].event];
+        series->said.measures = series->is_clock ? "clock" : "power";
         series->said.name = arena_strndup(f->arena, text, strlen(text));
         series->said.samples = series->count;
         series->said.first_ns = saturating_sub(first_ns, zero_ns);

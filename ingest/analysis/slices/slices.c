@@ -4,7 +4,6 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>

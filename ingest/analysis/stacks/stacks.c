@@ -4,7 +4,6 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/buf.h"
-#include "ingest/model/tables/kinds.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
-#include "ingest/model/tables/kinds.h"
 
 #define TABLE_DEF "ingest/model/tables/causes/step_launches.def"
 #define TABLE_ROW struct step_launches_row

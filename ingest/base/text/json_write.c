@@ -256,3 +256,18 @@ void jw_key_null(struct json_write *w, const char *key)
     jw_key(w, key);
     jw_null(w);
 }
+
+void jw_known_int(struct json_write *w, int64_t value)
+{
+    if (value == INT64_MIN) {
+        jw_null(w);
+    } else {
+        jw_int(w, value);
+    }
+}
+
+void jw_key_known_int(struct json_write *w, const char *key, int64_t value)
+{
+    jw_key(w, key);
+    jw_known_int(w, value);
+}

@@ -38,5 +38,7 @@ void jw_key_int(struct json_write *w, const char *key, int64_t value);
 void jw_key_double(struct json_write *w, const char *key, double value);
 void jw_key_bool(struct json_write *w, const char *key, bool value);
 void jw_key_null(struct json_write *w, const char *key);
+void jw_known_int(struct json_write *w, int64_t value); /* INT64_MIN writes null */
+void jw_key_known_int(struct json_write *w, const char *key, int64_t value);
 
 #endif

@@ -1,7 +1,5 @@
 #include "ingest/model/results/ranks.h"
 
-#include "ingest/model/tables/kinds.h"
-
 #define TABLE_DEF "ingest/model/tables/ranks/collective.def"
 #define TABLE_ROW struct collective_row
 #include "ingest/model/tables/describe.h"

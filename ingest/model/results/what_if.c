@@ -1,7 +1,5 @@
 #include "ingest/model/results/what_if.h"
 
-#include "ingest/model/tables/kinds.h"
-
 #define TABLE_DEF "ingest/model/tables/ranks/pipeline.def"
 #define TABLE_ROW struct pipeline_row
 #include "ingest/model/tables/describe.h"

@@ -1,4 +1,5 @@
 /* Defines `table_<id>`, the description of the rows of TABLE_DEF, whose struct is TABLE_ROW. */
+#include "ingest/model/tables/kinds.h"
 
 /* ---- columns ---- */
 #define TABLE(id, stored, schema, doc) static const struct table_column id##_columns[] = {

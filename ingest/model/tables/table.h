@@ -95,6 +95,9 @@ enum {
     WHEN_NAME = 0x100,
     WHEN_TRACK = 0x200,
     WHEN_CATEGORY = 0x400,
+    WHEN_STREAM = 0x100, /* not of a device as a whole */
+    WHEN_QUARTILES = 0x100,
+    WHEN_TAIL = 0x200,
     IN_ROWS = 0x100, /* not in the sums beside the rows */
 };
 

@@ -291,6 +291,34 @@ interface EnvironmentEntryRow {
     value: string;
 }
 
+/** See api/openapi.json. */
+interface IdleGapRow {
+    device: number;
+    stream: number;
+    start_ns: number; // From the start of the trace.
+    duration_ns: number;
+    cause: 'host_wait' | 'kernel_wait' | 'other';
+    host: 'synchronisation' | 'data_loading' | 'operator' | 'runtime' | 'python' | 'nothing' | 'unknown'; // What took most of the gap.
+    host_name: string | null; // The event of its longest stretch.
+    host_event: number | null; // Its number in the file, from 0.
+    previous_event: number; // Whose end begins the gap.
+    next_event: number; // Whose start ends it.
+    launch_event: number | null; // The call that launched next_event.
+}
+
+/** See api/openapi.json. */
+interface IdleLaneRow {
+    device: number;
+    stream?: number;
+    kernels?: number; // Pieces of device work.
+    first_ns: number; // Start of the first work.
+    last_ns: number; // The latest end of work.
+    busy_ns: number; // With idle_ns it adds up to last_ns - first_ns.
+    idle_ns: number;
+    causes: Array<IdleCauseRow>;
+    host: Array<IdleHostRow>; // What the launching thread did meanwhile; adds up to idle_ns.
+}
+
 /** Kernels of one name. */
 interface KernelRow {
     name: string;
@@ -529,6 +557,18 @@ interface OperatorRow {
     has_call_stack: boolean; // A call of the group has one.
 }
 
+/** See api/openapi.json. */
+interface PathEdgeRow {
+    type: 'operator' | 'dependency' | 'launch' | 'kernel_kernel' | 'sync';
+    weight_ns: number;
+    from_event: number;
+    from_end: 'start' | 'end';
+    to_event: number;
+    to_end: 'start' | 'end';
+    event: number | null; // To which its weight is attributed.
+    on_path: boolean;
+}
+
 /** An event on the critical path. */
 interface PathEventRow {
     event: number; // Its number in the file's list of events, from 0.
@@ -566,6 +606,17 @@ interface PowerRow {
     clock_mhz: number | null; // Mean of the core clock over the sampled time; null: no counter, or a class.
     tokens: number | null; // Of a step of a serving engine that says so.
     energy_per_token_j: number | null; // Joule.
+}
+
+/** A series that measures power or the core clock. */
+interface PowerCounterRow {
+    name: string; // Of the event and its series.
+    measures: 'power' | 'clock';
+    device: number | null; // null: it does not say of which.
+    is_used: boolean; // A device goes by one series of each kind.
+    samples: number;
+    first_ns: number; // [ns]
+    last_ns: number; // [ns]
 }
 
 /** See api/openapi.json. */

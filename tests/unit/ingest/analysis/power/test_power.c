@@ -67,7 +67,7 @@ static void a_device_and_its_counters(void **state)
     assert_string_equal(power.counters[0].name, "GPU 0 power (W)");
     assert_true(power.counters[0].is_used);
     assert_int_equal(power.counters[0].samples, 3);
-    assert_true(power.counters[1].is_clock);
+    assert_string_equal(power.counters[1].measures, "clock");
     assert_int_equal(power.count, 1);
     near(power.rows[0].energy_j, 0.04);
     near(power.rows[0].mean_w, 200);
