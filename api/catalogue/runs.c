@@ -4,6 +4,11 @@
 #include "api/catalogue/patch_body.h"
 #include "api/handlers.h"
 #include "api/table/table_params.h"
+#include "ingest/base/order.h"
+#include "ingest/query/ranks/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const text_columns[] = {"name", NULL};
 
@@ -39,29 +44,118 @@ bool runs_list(struct api_call *call, struct err *err)
     return true;
 }
 
-static bool answer_run(struct api_call *call, bool with_traces, struct err *err)
+/* A trace where the run lists it. */
+struct listed {
+    const struct store_trace *trace;
+    int64_t rank; /* INT64_MAX: unknown, so that they come last */
+};
+
+struct list {
+    struct listed *all; /* NULL: not asked for */
+    size_t count;
+    size_t first, rows; /* of the page */
+    int64_t *spans;     /* of all, in order */
+    const char **formats;
+};
+
+static int in_order(const void *left, const void *right)
 {
-    struct store_snapshot *snapshot = call->snapshot;
-    struct arena *arena = call_arena(call);
-    struct store_run *run = NULL;
+    const struct listed *a = left;
+    const struct listed *b = right;
+    int order = order_i64(a->rank, b->rank);
+    order = order != 0 ? order : strcmp(a->trace->worker, b->trace->worker);
+    order = order != 0 ? order : order_i64(a->trace->span, b->trace->span);
+    return order != 0 ? order : order_i64(a->trace->id, b->trace->id);
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static bool
+fill_list(struct list *list, struct arena *arena, const struct store_trace *traces, size_t count)
+{
+    *list = (struct list){.all = arena_calloc(arena, count + 1, sizeof *list->all),
+                          .count = count,
+                          .spans = arena_calloc(arena, count + 1, sizeof *list->spans),
+                          .formats = arena_calloc(arena, count + 1, sizeof *list->formats)};
+    if (list->all == NULL || list->spans == NULL || list->formats == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int64_t rank = query_rank_of(INT64_MIN, &traces[i]);
+        list->all[i] = (struct listed){&traces[i], rank == INT64_MIN ? INT64_MAX : rank};
+        list->spans[i] = traces[i].span;
+        list->formats[i] = traces[i].format;
+    }
+    qsort(list->all, count, sizeof *list->all, in_order);
+    qsort(list->spans, count, sizeof *list->spans, order_i64_at);
+    qsort(list->formats, count, sizeof *list->formats, by_text);
+    return true;
+}
+
+static bool read_list(struct list *list, struct api_call *call, struct err *err)
+{
+    struct store_page page = {.limit = 0};
     struct store_trace *traces = NULL;
     size_t count = 0;
-    if (!store_run_get(snapshot, arena, call->params[0], &run, err) ||
-        (with_traces && !store_traces(snapshot, arena, call->params[0], &traces, &count, err))) {
+    if (!query_string_int(&call->query, "limit", 0, INT64_MAX, &page.limit, err) ||
+        !query_string_int(&call->query, "offset", 0, INT64_MAX, &page.offset, err) ||
+        !store_traces(call->snapshot, call_arena(call), call->params[0], &traces, &count, err)) {
+        return false;
+    }
+    if (!fill_list(list, call_arena(call), traces, count)) {
+        return err_set(err, ERR_NO_MEMORY, "No memory for the traces of a run");
+    }
+    list->rows = table_params_slice(&page, count, &list->first);
+    return true;
+}
+
+static bool write_list(struct json_write *w,
+                       const struct api_call *call,
+                       const struct list *list,
+                       struct err *err)
+{
+    bool ok = true;
+    jw_key(w, "spans");
+    jw_array_begin(w);
+    for (size_t i = 0; i < list->count; i++) {
+        if (i == 0 || list->spans[i] != list->spans[i - 1]) {
+            jw_int(w, list->spans[i]);
+        }
+    }
+    jw_array_end(w);
+    jw_key(w, "formats");
+    jw_array_begin(w);
+    for (size_t i = 0; i < list->count; i++) {
+        if (i == 0 || strcmp(list->formats[i], list->formats[i - 1]) != 0) {
+            jw_string(w, list->formats[i]);
+        }
+    }
+    jw_array_end(w);
+    jw_key(w, "trace_list");
+    jw_array_begin(w);
+    for (size_t i = 0; ok && i < list->rows; i++) {
+        ok = catalogue_json_trace(w, call, list->all[list->first + i].trace, err);
+    }
+    jw_array_end(w);
+    return ok;
+}
+
+static bool answer_run(struct api_call *call, bool with_traces, struct err *err)
+{
+    struct list list = {.all = NULL};
+    struct store_run *run = NULL;
+    if (!store_run_get(call->snapshot, call_arena(call), call->params[0], &run, err) ||
+        (with_traces && !read_list(&list, call, err))) {
         return false;
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    catalogue_json_run_members(&w, arena, call->api, run);
-    if (with_traces) {
-        jw_key(&w, "trace_list");
-        jw_array_begin(&w);
-        for (size_t i = 0; i < count; i++) {
-            if (!catalogue_json_trace(&w, call, &traces[i], err)) {
-                return false;
-            }
-        }
-        jw_array_end(&w);
+    catalogue_json_run_members(&w, call_arena(call), call->api, run);
+    if (list.all != NULL && !write_list(&w, call, &list, err)) {
+        return false;
     }
     jw_object_end(&w);
     return true;

@@ -6,7 +6,7 @@
 {
     /** What each view asks for first, letter for letter; where the address chooses rows, the rest is not known here. @type {Record<string, (id: string, plain: boolean) => string[]>} */
     const ANSWERS = {
-        run: (id) => [`runs/${id}`],
+        run: (id) => [`runs/${id}?limit=100`],
         runs: (_, plain) => (plain ? ['runs?sort=uploaded_at&order=desc&limit=100&offset=0'] : []),
         overview: (id) => [`traces/${id}`, `traces/${id}/overview`],
         idle: (id, plain) => [`traces/${id}`, ...(plain ? [`traces/${id}/idle?top=200`] : []), `traces/${id}/overview`],

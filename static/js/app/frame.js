@@ -18,7 +18,7 @@ const OF_ONE_TRACE = ['event', 'with', 'shift_ns', 'collapsed', 'expanded', 'top
 
 /** @type {Run[]} */
 let runs = [];
-/** @type {(Run & {trace_list: Trace[]}) | null} */
+/** With all of its traces where one of them is shown, else with a page of them. @type {OpenRun | null} */
 let run = null;
 
 /** @param {{onUpload: () => void}} actions */
@@ -74,7 +74,7 @@ export function forget() {
  */
 export async function show(route, signal) {
     setDrawer(false);
-    const known = isTraceView(route) ? (run?.trace_list.find((trace) => String(trace.id) === route.id) ?? null) : null;
+    const known = isTraceView(route) ? (whole(run)?.trace_list.find((trace) => String(trace.id) === route.id) ?? null) : null;
     paint(route, known);
     const coming = known ? Promise.resolve(known) : findTrace(route, signal);
     // Awaited below, where its failure is told.
@@ -86,10 +86,13 @@ export async function show(route, signal) {
     if (!signal.aborted) paint(route, trace);
 }
 
+/** Nothing of a run whose traces are not all there. @param {OpenRun | null} of */
+const whole = (of) => (of && of.trace_list.length >= of.traces ? of : null);
+
 /** The trace that the route shows, with its run's others at hand. @param {Route} route @param {AbortSignal} signal */
 async function findTrace(route, signal) {
     if (ofRun(route)) {
-        if (run?.name !== route.id) run = await api.run(route.id, signal);
+        if (run?.name !== route.id) run = await api.runPage(route.id, signal);
         return null;
     }
     if (!isTraceView(route)) {
@@ -110,7 +113,7 @@ function paint(route, trace) {
     rebuild(byId('pickers'), [route.view, runs, run, trace], () => {
         const pickers = [runPicker(route)];
         if (run && trace) pickers.push(...tracePickers(run.trace_list, trace, route.view));
-        else if (run && isRunView(route.view)) pickers.push(workerPicker(run.trace_list));
+        else if (run && isRunView(route.view)) pickers.push(workerPicker(run));
         fill(byId('pickers'), pickers);
     });
     // A choice rebuilds the pickers; the keyboard stays where it was.
@@ -177,14 +180,20 @@ function tracePickers(traces, trace, view) {
 /** Window, search, sort and grouping hold for another worker, too. @param {boolean} sameView @returns {Record<string, string>} */
 const keptParams = (sameView) => Object.fromEntries(sameView ? [...here().params].filter(([name]) => !OF_ONE_TRACE.includes(name)) : []);
 
-/** From all workers to one, in the same span. @param {Trace[]} traces */
-function workerPicker(traces) {
+/** From all workers to one, in the same span. @param {OpenRun} of */
+function workerPicker(of) {
+    let traces = of.trace_list;
     const ofSpan = () => traces.filter(({ span }) => String(span) === (here().params.get('span') ?? String(traces[0]?.span)));
+    const options = () => [...new Set(traces.map(({ worker }) => worker))].map((name) => ({ value: name, label: name }));
     return named('worker', picker({
         label: 'Worker',
         value: '',
         placeholder: 'All workers',
-        options: [...new Set(traces.map(({ worker }) => worker))].map((name) => ({ value: name, label: name })),
+        options: options(),
+        more: whole(of) ? undefined : { count: of.workers, ask: async () => {
+            traces = (await api.run(of.name)).trace_list;
+            return options();
+        } },
         onPick: (name) => {
             const next = [...ofSpan(), ...traces].find(({ worker }) => worker === name);
             if (next) go(traceHref(next.id, homeView(next)));

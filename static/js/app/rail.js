@@ -33,9 +33,7 @@ function traceLinks(route, trace) {
     return own;
 }
 
-/** @typedef {import('./run_views.js').OpenRun} OpenRun */
-
-/** @param {Route} route @param {Trace | null} trace @param {OpenRun} run @returns {RailLink[]} */
+/** @param {Route} route @param {Trace | null} trace @param {OpenRun | null} run @returns {RailLink[]} */
 function runLinks(route, trace, run) {
     if (!run || run.name !== (trace?.run ?? (ofRun(route) ? route.id : ''))) return [];
     const span = trace?.span ?? (ofRun(route) ? route.params.get('span') : null);
@@ -43,7 +41,7 @@ function runLinks(route, trace, run) {
         ...RUN_VIEWS.filter(({ view, when }) => when(run) || route.view === view).map(({ view, label }) => ({ href: runViewHref(run.name, view, { span }), label, current: route.view === view }))];
 }
 
-/** The same groups everywhere: all runs, this run, this trace. @param {HTMLElement} box @param {Route} route @param {Trace | null} trace @param {OpenRun} run */
+/** The same groups everywhere: all runs, this run, this trace. @param {HTMLElement} box @param {Route} route @param {Trace | null} trace @param {OpenRun | null} run */
 export function paintViews(box, route, trace, run) {
     if (trace) recent = trace;
     const places = PLACES.map(({ views, href, label }) => ({ href, label, current: views.includes(route.view) && !ofRun(route) }));

@@ -1,20 +1,18 @@
 /** Views of a whole run that this page draws. */
 
-/** @typedef {(Run & {trace_list: Trace[]}) | null} OpenRun */
-
-/** @param {NonNullable<OpenRun>} run */
-const hasRanks = (run) => run.views.includes('distributed') && run.trace_list.length > 1;
+/** @param {Run} run */
+export const hasRanks = (run) => run.views.includes('distributed') && run.traces > 1;
 
 /**
  * In the order of the rail.
- * @type {{view: string, label: string, when: (run: NonNullable<OpenRun>) => boolean}[]}
+ * @type {{view: string, label: string, when: (run: OpenRun) => boolean}[]}
  */
 export const RUN_VIEWS = [
     { view: 'distributed', label: 'Distributed', when: ({ views }) => views.includes('distributed') },
     { view: 'ranks', label: 'All ranks', when: hasRanks },
     { view: 'collectives', label: 'Collectives', when: hasRanks },
     { view: 'clock', label: 'Clocks', when: hasRanks },
-    { view: 'pipeline', label: 'Pipeline', when: (run) => hasRanks(run) || run.trace_list.some(({ format }) => format === 'operations') },
+    { view: 'pipeline', label: 'Pipeline', when: (run) => hasRanks(run) || run.formats.includes('operations') },
 ];
 
 /** @param {string} view */

@@ -84,8 +84,15 @@ export const runPath = (name) => `runs/${encodeURIComponent(name)}`;
  */
 export const runs = (query, signal) => call('runs', { query, signal });
 
-/** @param {string} name @param {AbortSignal} [signal] @returns {Promise<Run & {trace_list: Trace[]}>} */
+/** With all of its traces. @param {string} name @param {AbortSignal} [signal] @returns {Promise<OpenRun>} */
 export const run = (name, signal) => once(runPath(name), signal, () => call(runPath(name), { signal }));
+
+/** Traces of a run that one answer has: a thousand of them are 600 kB. */
+export const TRACES = 100;
+
+/** With a page of its traces. @param {string} name @param {AbortSignal} [signal] @param {number | null} [offset] of the page @returns {Promise<OpenRun>} */
+export const runPage = (name, signal, offset = null) =>
+    once(`${runPath(name)} ${offset ?? 0}`, signal, () => call(runPath(name), { query: { limit: TRACES, offset }, signal }));
 
 /** @param {string} name @param {{tags?: string[], note?: string, pinned?: boolean}} body @returns {Promise<Run>} */
 export const patchRun = (name, body) => call(runPath(name), { method: 'PATCH', body });
@@ -230,14 +237,6 @@ export const findCalls = (id, thread, q, signal) => call(`traces/${id}/tree/${th
  * @returns {Promise<Distributed>}
  */
 export const distributed = (runName, query, signal) => call(`${runPath(runName)}/distributed`, { query, signal });
-
-/**
- * @param {string} runName
- * @param {{span?: string | null, ranks?: string, steps?: string}} query
- * @param {AbortSignal} [signal]
- * @returns {Promise<Stragglers>}
- */
-export const stragglers = (runName, query, signal) => call(`${runPath(runName)}/stragglers`, { query, signal });
 
 /**
  * Every operator and kernel of two traces.

@@ -9,9 +9,10 @@ let nextId = 1;
 
 /**
  * @param {{label: string, value: string, options: {value: string, label: string, note?: string, disabled?: boolean}[],
- *          onPick: (value: string) => void, placeholder?: string}} settings
+ *          onPick: (value: string) => void, placeholder?: string, more?: {count: number, ask: () => Promise<{value: string, label: string, note?: string}[]>}}} settings
+ *     more: where `options` are a part of them: how many there are, and all, which the first opening asks for
  */
-export function picker({ label, value, options, onPick, placeholder = 'Choose' }) {
+export function picker({ label, value, options, onPick, placeholder = 'Choose', more }) {
     const id = `picker-${nextId++}`;
     const text = options.find((option) => option.value === value)?.label ?? '';
     /** @type {typeof options} */
@@ -27,13 +28,14 @@ export function picker({ label, value, options, onPick, placeholder = 'Choose' }
         onblur: close,
         onkeydown: onKey,
     });
-    const count = h('span', { class: 'picker-count', 'aria-hidden': 'true' }, String(options.length));
+    const count = h('span', { class: 'picker-count', 'aria-hidden': 'true' }, String(more?.count ?? options.length));
     const root = h('div', { class: 'picker' },
         h('label', { class: 'picker-label', for: id }, label, count),
         h('div', { class: 'picker-box' }, input, icon('down')), list);
 
     /** @param {string} filter */
     function open(filter) {
+        if (more) bringAll();
         const wanted = filter.trim().toLowerCase();
         const found = options.filter((option) => option.label.toLowerCase().includes(wanted));
         shown = found.slice(0, SHOWN);
@@ -52,6 +54,14 @@ export function picker({ label, value, options, onPick, placeholder = 'Choose' }
         list.hidden = false;
         input.setAttribute('aria-expanded', 'true');
         mark();
+    }
+
+    async function bringAll() {
+        const ask = more?.ask;
+        more = undefined;
+        // Without an answer the part stays to choose from.
+        options = (await ask?.().catch(() => null)) ?? options;
+        if (!list.hidden) open(input.value === text ? '' : input.value);
     }
 
     function close() {

@@ -7,7 +7,7 @@ interface Trace {
     format: string; device_type: string; events: number; has_events: boolean; steps: number; start_clock_ns: string;
     duration_ns: number; size_bytes: number; sha256: string; uploaded_at: string; state: string;
     tags: string[]; note: string; views: string[]; warnings: Warning[]; url: string;
-    /** As given at upload. */
+    /** As the file tells, else as given at upload. */
     rank: number | null;
     /** Of an uploaded report: the comparison that it holds. */
     comparison?: number | null;
@@ -37,6 +37,9 @@ interface Run {
     size_bytes: number; device_types: string[]; views: string[]; url: string; trace_list?: Trace[];
     figures: { trace_id: number | null; device: string | null; utilisation: number | null; steps: number; step_ns: number | null; step_times_ns: number[] };
 }
+
+/** Its traces by rank; a part of them where a page was asked for. */
+interface OpenRun extends Run { spans: number[]; formats: string[]; trace_list: Trace[] }
 
 interface Role { role: string; label: string; mean_ns: number; share: number }
 

@@ -58,6 +58,27 @@ test('the run says who is late, what it costs and why; a cell leads to its step'
     await addressed(page, `#/traces/${traces[1].id}/timeline?start=`);
 });
 
+test('a run of many traces lists a page of them by the rank that each tells, and brings the next', async () => {
+    const many = 103;
+    for (let rank = 0; rank < many; rank += 1) {
+        // Names in the opposite order: the rank is what the file says.
+        const file = path.join(folder, `worker${many - rank}.pt.trace.json`);
+        await writeFile(file, JSON.stringify({ distributedInfo: { backend: 'nccl', rank, world_size: many }, traceEvents: [{ ph: 'X', cat: 'cpu_op', name: 'aten::add', pid: 1, tid: 1, ts: 1, dur: 1 }] }));
+        await put(server.url, 'many', file);
+    }
+    await open('#/runs/many');
+    const ranks = () => page.locator('.run-table .col-rank').allInnerTexts().then(([, ...list]) => list);
+    assert.deepEqual(await ranks(), Array.from({ length: 100 }, (_, rank) => String(rank)));
+    assert.match(await text('.view-run'), /100 of 103 traces, by rank/);
+    await page.click('button:text("Show 3 more")');
+    await eventually(async () => assert.deepEqual((await ranks()).slice(99), ['99', '100', '101', '102']));
+    // A view of all ranks offers workers that the page of traces does not have.
+    await open('#/runs/many/distributed');
+    await page.click('[data-picker="worker"]');
+    await page.fill('[data-picker="worker"]', 'worker2');
+    await eventually(async () => assert.equal((await page.locator('.picker-list:visible li').allInnerTexts()).at(-1), 'worker2'));
+});
+
 test('all ranks: late ones first, any unfolds on the same clock, range and search over all', async () => {
     const { rows, end_ns: end } = await api('timeline');
     await open(`${RUN}/ranks`);

@@ -239,8 +239,11 @@ static inline int64_t publish_as(struct fixture *f,
     assert_true(store_blob_create(f->api.store, &blob, &err));
     assert_true(store_blob_write(blob, bytes, strlen(bytes), &err));
     assert_true(store_blob_commit(blob, sha256_hex, &size_bytes, &err));
-    const struct store_job job = {
-        .run = run, .file_name = file_name, .sha256_hex = sha256_hex, .size_bytes = size_bytes};
+    const struct store_job job = {.run = run,
+                                  .file_name = file_name,
+                                  .sha256_hex = sha256_hex,
+                                  .size_bytes = size_bytes,
+                                  .rank = STORE_NO_RANK};
     assert_true(store_job_add(f->api.store, &job, &job_id, &err));
     assert_true(store_job_arrived(f->api.store, job_id, sha256_hex, &err));
     assert_true(store_ingest_begin(f->api.store, job_id, &ingest, &err));

@@ -85,6 +85,45 @@ static void shows_a_run_and_its_traces(void **state)
     assert_body_has(f, "none");
 }
 
+/* By rank, which the worker's name tells here: 10 after 9, and after all a name without one. */
+static void pages_the_traces_of_a_run(void **state)
+{
+    struct fixture *f = *state;
+    struct trace_results cpu = {.device_type = "CPU", .views = 1};
+    static const char *const workers[] = {"plain", "w10", "w9", "w2"};
+    for (size_t i = 0; i < COUNT_OF(workers); i++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "%s.%d.pt.trace.json", workers[i], i == 0 ? 5 : 7);
+        (void)publish(f, "many", name, workers[i], i == 0 ? "5" : "7", name, &cpu);
+    }
+    static const struct {
+        const char *query;
+        const char *pattern[3]; /* in this order, NULL: no more */
+        const char *lacks;
+    } cases[] = {
+        {"", {"\"w2\"", "\"w9\"", "\"w10\""}, "none"},
+        {"?limit=2", {"\"w2\"", "\"w9\"", NULL}, "\"w10\""},
+        {"?limit=2&offset=2", {"\"w10\"", "\"plain\"", NULL}, "\"w9\""},
+        {"?limit=0&offset=3", {"\"plain\"", NULL, NULL}, "\"w10\""},
+        {"?limit=2&offset=9", {"\"trace_list\": []}", NULL, NULL}, "\"worker\""},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char path[100];
+        (void)snprintf(path, sizeof path, "/api/v1/runs/many%s", cases[i].query);
+        assert_status(f, get(f, path), 200);
+        assert_body_has(f, "\"traces\": 4");
+        assert_body_has(f, "\"spans\": [1], \"formats\": [\"kineto\"], \"trace_list\": [");
+        assert_false(body_has(f, cases[i].lacks));
+        const char *at = f->response.body.ptr;
+        for (size_t k = 0; k < 3 && cases[i].pattern[k] != NULL; k++) {
+            at = strstr(at, cases[i].pattern[k]);
+            assert_non_null(at);
+        }
+    }
+    assert_problem(f, get(f, "/api/v1/runs/many?limit=-1"), 400, "bad_request");
+    assert_problem(f, get(f, "/api/v1/runs/many?offset=x"), 400, "bad_request");
+}
+
 static void shows_a_trace(void **state)
 {
     struct fixture *f = *state;
@@ -494,6 +533,7 @@ int main(void)
         WITH_TRACE(lists_runs),
         WITH_TRACE(lists_traces),
         WITH_TRACE(shows_a_run_and_its_traces),
+        WITH_TRACE(pages_the_traces_of_a_run),
         WITH_TRACE(shows_a_trace),
         WITH_TRACE(sets_tags_and_notes),
         WITH_TRACE(pins_runs),

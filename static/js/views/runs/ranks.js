@@ -25,7 +25,8 @@ export function rankVerdict(run, span, signal) {
     let stop = () => {};
     async function load() {
         try {
-            const data = await api.stragglers(run, { span }, signal);
+            /** @type {Stragglers} */
+            const data = await api.call(`${api.runPath(run)}/stragglers`, { query: { span }, signal });
             if (data.ranks.length < 2) return;
             const map = data.steps.length > 0 ? rankMap(data) : null;
             stop = () => map?.destroy();

@@ -1,17 +1,16 @@
 /** A run: its traces by worker and span, its note and tags. */
 
 import { h, fill, icon } from '../../lib/dom.js';
-import { runViewHref, setParams, traceHref } from '../../app/router.js';
+import { runViewHref, traceHref } from '../../app/router.js';
+import { hasRanks } from '../../app/run_views.js';
 import { homeView } from '../../app/trace_views.js';
 import { canDiff, hasCycles, runCompareHref } from '../comparison/compare_links.js';
 import { deleteRun, deleteTrace, saveRun } from './run_actions.js';
+import { showFailure } from '../../lib/states.js';
 import { pinButton } from './pin.js';
 import { rankVerdict } from './ranks.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
-
-/** Traces that are listed at first: a thousand rows take longer than all else of the page. */
-const LISTED = 100;
 
 /**
  * @param {HTMLElement} root
@@ -19,12 +18,12 @@ const LISTED = 100;
  * @param {AbortSignal} signal
  */
 export async function mount(root, route, signal) {
-    const run = await api.run(route.id, signal);
+    const run = await api.runPage(route.id, signal);
     const facts = h('div', { class: 'run-facts' });
     showFacts(facts, run);
     const list = h('div');
-    const ranks = run.trace_list.length > 1 && run.views.includes('distributed') ? rankVerdict(run.name, null, signal) : null;
-    const only = run.trace_list.length === 1 ? run.trace_list[0] : null;
+    const ranks = hasRanks(run) ? rankVerdict(run.name, null, signal) : null;
+    const only = run.traces === 1 ? run.trace_list[0] : null;
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, run.name), h('div', { class: 'view-tools' },
             only ? h('a', { class: 'button primary', href: traceHref(only.id, homeView(only)) }, `Open ${homeView(only)}`) : null,
@@ -38,13 +37,31 @@ export async function mount(root, route, signal) {
         list);
     // The verdict is on the screen before the list is built: a hundred rows take longer than it.
     if (ranks) await ranks.ready.then(painted);
-    /** @param {Route} of */
-    const update = ({ params }) => fill(list, traceTable(run.trace_list, params));
-    update(route);
-    return {
-        update,
-        destroy: () => ranks?.destroy(),
-    };
+    showTraces(list, run, signal);
+    return { destroy: () => ranks?.destroy() };
+}
+
+/** The list, and what brings its next page. @param {HTMLElement} box @param {OpenRun} run @param {AbortSignal} signal */
+function showTraces(box, run, signal) {
+    let { trace_list: traces } = run;
+    /** @param {Event} event */
+    async function more({ currentTarget: button }) {
+        // A second press would fetch the same page again.
+        if (button instanceof HTMLButtonElement) button.disabled = true;
+        try {
+            const { trace_list: next } = await api.runPage(run.name, signal, traces.length);
+            traces = [...traces, ...next];
+            paint();
+        } catch (error) {
+            showFailure(box, error, paint);
+        }
+    }
+    function paint() {
+        const left = run.traces - traces.length;
+        fill(box, traceTable(traces), left > 0 ? h('p', null, h('button', { class: 'button', type: 'button', onclick: more }, `Show ${fmt.int(Math.min(api.TRACES, left))} more`),
+            h('span', { class: 'quiet' }, ` ${fmt.int(traces.length)} of ${fmt.plural(run.traces, 'trace')}, by rank`)) : null);
+    }
+    paint();
 }
 
 const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -78,19 +95,18 @@ function editFacts(box, run) {
     tags.focus();
 }
 
-/** @param {Trace[]} traces @param {URLSearchParams} params */
-function traceTable(traces, params) {
-    // The worker stands once, before its spans.
-    const { compare } = new Intl.Collator('en', { numeric: true });
-    const all = [...traces].sort((a, b) => compare(a.worker, b.worker) || a.span - b.span);
-    const sorted = params.get('all') === '1' ? all : all.slice(0, LISTED);
-    return [h('table', { class: 'run-table' }, h('caption', { class: 'visually-hidden' }, 'Traces'),
-        h('thead', null, h('tr', null, ['Worker', 'Span', 'Type', 'Device', 'Steps', 'Events', 'Duration', 'Size'].map((label) =>
+/** By rank and worker, which stands once, before its spans. @param {Trace[]} traces */
+function traceTable(traces) {
+    const told = traces.some(({ rank }) => rank !== null);
+    const columns = ['Worker', ...(told ? ['Rank'] : []), 'Span', 'Type', 'Device', 'Steps', 'Events', 'Duration', 'Size'];
+    return h('table', { class: 'run-table' }, h('caption', { class: 'visually-hidden' }, 'Traces'),
+        h('thead', null, h('tr', null, columns.map((label) =>
             h('th', { scope: 'col', class: `${label === 'Worker' ? 'kind-name' : label === 'Device' || label === 'Type' ? 'kind-text' : 'kind-int'} col-${label.toLowerCase()}` }, label)),
         h('th', { scope: 'col' }, 'State'), h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
-        h('tbody', null, sorted.map((trace, index) => h('tr', null,
+        h('tbody', null, traces.map((trace, index) => h('tr', null,
             h('th', { scope: 'row', class: 'kind-name col-worker' }, h('a', { class: 'run-name', href: traceHref(trace.id, homeView(trace)), title: trace.file_name,
-                'aria-label': `${trace.worker}, span ${trace.span}` }, index > 0 && sorted[index - 1].worker === trace.worker ? h('span', { class: 'same' }, trace.worker) : trace.worker)),
+                'aria-label': `${trace.worker}, span ${trace.span}` }, index > 0 && traces[index - 1].worker === trace.worker ? h('span', { class: 'same' }, trace.worker) : trace.worker)),
+            told ? h('td', { class: 'kind-int col-rank' }, trace.rank === null ? '–' : String(trace.rank)) : null,
             h('td', { class: 'kind-int col-span' }, fmt.int(trace.span)),
             h('td', { class: 'col-type' }, fmt.formatWord(trace.format)),
             h('td', { class: 'col-device' }, trace.device_type || '–'),
@@ -100,6 +116,5 @@ function traceTable(traces, params) {
             h('td', { class: 'kind-int col-size' }, fmt.bytes(trace.size_bytes)),
             h('td', null, trace.warnings.length ? h('span', { class: 'chip warn' }, fmt.plural(trace.warnings.length, 'warning')) : h('span', { class: 'chip good' }, 'sound')),
             h('td', { class: 'col-actions' }, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete ${trace.worker}, span ${trace.span}`, title: 'Delete',
-                onclick: () => deleteTrace(trace) }, icon('close'))))))),
-    sorted.length < all.length ? h('p', null, h('button', { class: 'button', type: 'button', onclick: () => setParams({ all: '1' }) }, `Show all ${fmt.plural(all.length, 'trace')}`)) : null];
+                onclick: () => deleteTrace(trace) }, icon('close')))))));
 }
