@@ -1,4 +1,4 @@
-# Writes the schema as one C file:  cmake -D OUTPUT=<file.c> -D "FILES=<1_a.sql;…>" -P embed_sql.cmake
+# Writes the schema as one C file:  cmake -D OUTPUT=<file.c> -D NAME=<symbol> -D "FILES=<1_a.sql;…>" -P embed_sql.cmake
 # Numbers, not a string literal: one may be no longer than 4095 characters in C.
 set(hex "")
 list(SORT FILES)
@@ -11,6 +11,6 @@ string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " bytes "${hex}")
 file(WRITE ${OUTPUT} "/* Written by embed_sql.cmake. */
 #include \"ingest/store/db/schema.h\"
 
-const char schema_sql[] = {
+const char ${NAME}[] = {
     ${bytes}0x00};
 ")

@@ -20,6 +20,7 @@
 struct blob_checks;
 struct blob_objects;
 struct blob_put;
+struct results_files;
 struct series_cache;
 
 /* A committed file whose job has not arrived yet. */
@@ -70,6 +71,7 @@ struct store {
     struct blob_objects *objects; /* NULL: uploads are files in raw/ and nothing else */
     _Atomic int64_t given_out_ms[STORE_GIVEN_OUT_SLOTS];
 
+    struct results_files *files;
     struct series_cache *series;
     struct blob_checks *blob_checks;
     struct {

@@ -7,6 +7,7 @@
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/blob_objects.h"
+#include "ingest/store/results_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,7 +125,8 @@ static bool remove_unpublished(struct store *store, struct err *err)
  * written. */
 static bool create_tables(struct store *store, struct err *err)
 {
-    return store_blobs_set_aside(store, err) && db_exec(store->writer, "BEGIN IMMEDIATE", err) &&
+    return store_blobs_set_aside(store, err) && results_files_set_aside(store, err) &&
+           db_exec(store->writer, "BEGIN IMMEDIATE", err) &&
            db_end(store->writer, schema_create(store->writer, err), err);
 }
 
@@ -170,8 +172,9 @@ static bool open_parts(struct store *store,
     store->writer_is_durable = true;
     /* The log is there once something has been written. */
     return open_database(store, err) && remove_unpublished(store, err) && open_log(store, err) &&
-           store_purge(store, err) && series_metrics_purge(store, err) &&
-           store_purge_jobs(store, err) && open_objects(store, objects, use, err) &&
+           results_files_recover(store, err) && store_purge(store, err) &&
+           series_metrics_purge(store, err) && store_purge_jobs(store, err) &&
+           open_objects(store, objects, use, err) &&
            store_blobs_sweep(store, err);
 }
 
@@ -184,6 +187,7 @@ static void free_store(struct store *store)
         (void)close(store->lock_fd);
     }
     series_cache_destroy(store->series);
+    results_files_destroy(store->files);
     free(store->db_path);
     free(store->data_dir);
     free(store);
@@ -211,7 +215,8 @@ static bool open_store(struct store **out,
         free_store(store);
         return no_memory(err);
     }
-    if (!make_dirs(data_dir, err) || !take_lock(store, err) || !store_access_init(store, err)) {
+    if (!results_files_create(&store->files, err) || !make_dirs(data_dir, err) ||
+        !take_lock(store, err) || !store_access_init(store, err)) {
         free_store(store);
         return false;
     }
@@ -283,7 +288,7 @@ bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_byt
         }
         free(path);
     }
-    *database_bytes = total_bytes;
+    *database_bytes = total_bytes + results_files_bytes(store);
     *raw_bytes = store_blobs_bytes(store);
     return true;
 }

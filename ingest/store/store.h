@@ -1,4 +1,5 @@
-/* The store: uploads as files under their SHA-256, everything else in one SQLite database (WAL).
+/* The store: uploads as files under their SHA-256, events and timelines in a file a trace, everything
+ * else in one SQLite database (WAL).
  * All access goes through this header, so that a second engine can implement it.
  *
  * Threads: call every function from any thread. One writer connection stands behind a lock. What a
@@ -7,8 +8,9 @@
  * and texts in the caller's arena (one arena per request). Every function may fail with ERR_STORE,
  * ERR_NO_MEMORY, ERR_NO_SPACE or ERR_NOT_FOUND; comments name only further errors.
  *
- * Layout of the data directory: kinetoscope.db (+ -wal, -shm), raw/<2 hex>/<62 hex>, incoming/
- * (unfinished uploads; emptied at start), lock (held while a process has the store open). */
+ * Layout of the data directory: kinetoscope.db (+ -wal, -shm), raw/<2 hex>/<62 hex>,
+ * results/<2 hex>/<30 hex>.db (results_files.h), incoming/ (what is not finished; emptied at
+ * start), lock (held while a process has the store open). */
 #ifndef KS_STORE_STORE_H
 #define KS_STORE_STORE_H
 
@@ -57,7 +59,7 @@ void store_checkpoint(struct store *store);
 /* A version of everything visible except jobs and tokens. It grows before the call that makes a
  * change returns. Read it before reading data: as long as it is the same, the data still hold. */
 uint64_t store_version(const struct store *store);
-/* Bytes of the database files and of the uploads. */
+/* Bytes of the database, files of traces among it, and of the uploads. */
 bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
     KS_MUST_USE;
 
@@ -65,12 +67,21 @@ bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_byt
 
 struct db;
 
+#define RESULTS_KEY_BYTES 33 /* 32 hex digits and a NUL */
+#define STORE_SNAPSHOT_FILES 4
+
 /* One state of the store, for all that one request reads. The first read opens it, and it holds a
  * connection until it is closed: close it before waiting for others, above all for a client. For
  * one thread at a time. */
 struct store_snapshot {
     struct store *store;
     struct db *db; /* NULL: not open */
+    /* Files of traces that were read from (results_files.h), the last few. */
+    struct store_snapshot_file {
+        char key[RESULTS_KEY_BYTES];
+        struct db *db; /* NULL: none */
+    } files[STORE_SNAPSHOT_FILES];
+    unsigned next_file;
 };
 void store_snapshot_init(struct store_snapshot *snapshot, struct store *store);
 /* The next read opens it anew, and sees what was written meanwhile. */

@@ -96,8 +96,9 @@ struct store_export;
 
 /* Opens the trace as a Chrome trace document: events in file order, numbers as they were written.
  * With a range: metadata (phase M, or no time) and the events that overlap [start_ns, end_ns];
- * INT64_MIN and INT64_MAX export everything. Needs memory for one block and some texts; holds no
- * connection between calls. ERR_NOT_FOUND, ERR_GONE as above. */
+ * INT64_MIN and INT64_MAX export everything. Needs memory for one block and some texts; between
+ * calls it holds the file of the events, and no state of the store. ERR_NOT_FOUND, ERR_GONE as
+ * above. */
 bool store_export_open(struct store_snapshot *snapshot,
                        int64_t trace_id,
                        int64_t start_ns,

@@ -34,8 +34,10 @@ bool store_timeline_begin(struct store *store,
                           int64_t trace_id,
                           struct store_ingest **out,
                           struct err *err) KS_MUST_USE;
-/* Ends it, also after a failure: what is there without tracks is replaced by the next attempt. */
-void store_timeline_end(struct store_ingest *ingest);
+/* Ends it and, if `ok`, stores it with its trace. Returns whether it is stored. ERR_NOT_FOUND: the
+ * trace was deleted meanwhile. */
+bool store_timeline_end(struct store_ingest *ingest, int64_t trace_id, bool ok, struct err *err)
+    KS_MUST_USE;
 
 /* ---- reading ---- */
 

@@ -26,8 +26,8 @@ from program import Program
 TRACES_A_RUN = 100
 READY = b'GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 # Columns that name a row of another table, or are a number of their own there; all copies are the same distance away.
-IDS = {'trace_id', 'upload_id', 'job_id', 'log_id'}
-OWN_ID = {'trace', 'upload', 'job', 'event_log'}
+IDS = {'trace_id', 'upload_id', 'job_id'}
+OWN_ID = {'trace', 'upload', 'job'}
 
 
 def small_trace():
@@ -86,6 +86,8 @@ def copied_columns(database, table, shift):
             yield column, '%s + n / %d' % (column, TRACES_A_RUN)
         elif column == 'file_name':
             yield column, "'worker' || n || '.pt.trace.json'"
+        elif column == 'key':
+            yield column, 'lower(hex(randomblob(16)))'
         elif column == 'sha256':
             yield column, 'hash_of(n)'
         elif (table, column) == ('job', 'run'):

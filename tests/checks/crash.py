@@ -33,14 +33,15 @@ MOST_CALLS = 400  # of the disk, before one of them ends the server
 SETTLED_S = 120  # a guard: what is left of deleted rows goes in the background
 RESTART_KILLS = 0.3  # share of the crashes whose restart is killed, too
 VIEWS = ('overview', 'steps', 'operators', 'kernels')
-KNOWN_NAMES = {'kinetoscope.db', 'kinetoscope.db-wal', 'kinetoscope.db-shm', 'raw', 'incoming', 'lock'}
+KNOWN_NAMES = {'kinetoscope.db', 'kinetoscope.db-wal', 'kinetoscope.db-shm', 'raw', 'results', 'incoming', 'lock'}
 GONE = (ConnectionError, http.client.HTTPException, TimeoutError, OSError)
 
 # Rows without owner, and states that only a running server may have.
 LEFTOVERS = {
     'uploads that never became visible': 'SELECT count(*) FROM upload WHERE published = 0',
     'traces without upload': 'SELECT count(*) FROM trace WHERE upload_id IS NULL',
-    'logs without trace': 'SELECT count(*) FROM event_log WHERE id NOT IN (SELECT log_id FROM trace WHERE log_id IS NOT NULL)',
+    'files without trace': 'SELECT count(*) FROM results_file WHERE trace_id NOT IN (SELECT id FROM trace)',
+    'traces without file': 'SELECT count(*) FROM trace WHERE has_events AND id NOT IN (SELECT trace_id FROM results_file)',
     'uploads without trace': 'SELECT count(*) FROM upload WHERE id NOT IN (SELECT upload_id FROM trace WHERE upload_id IS NOT NULL)',
     'runs without upload': 'SELECT count(*) FROM run WHERE id NOT IN (SELECT run_id FROM upload)',
     'comparisons that are not whole': "SELECT count(*) FROM comparison WHERE state IN ('writing', 'removed')",
@@ -110,12 +111,16 @@ def leftovers(data_dir):
         db.execute('BEGIN')
         found = {name: count for name, sql in LEFTOVERS.items() for count in db.execute(sql).fetchone() if count}
         hashes = {row[0] for row in db.execute('SELECT sha256 FROM upload')}
+        keys = {row[0] for row in db.execute('SELECT key FROM results_file')}
         db.execute('COMMIT')
     finally:
         db.close()
     raw = {p.parent.name + p.name for p in pathlib.Path(data_dir, 'raw').glob('*/*')}
     if raw != hashes:
         found['blobs'] = sorted(raw - hashes), sorted(hashes - raw)
+    results = {p.parent.name + p.stem for p in pathlib.Path(data_dir, 'results').glob('*/*')}
+    if results != keys:
+        found['results'] = sorted(results - keys), sorted(keys - results)
     incoming = sorted(os.listdir(os.path.join(data_dir, 'incoming')))
     if incoming:
         found['incoming'] = incoming
@@ -139,6 +144,12 @@ def check_clean(data_dir):
         db.close()
     if said != [('ok',)]:
         raise AssertionError('integrity_check: %s' % said)
+    for path in pathlib.Path(data_dir, 'results').glob('*/*.db'):
+        file = sqlite3.connect('file:%s?immutable=1' % path, uri=True)
+        said = file.execute('PRAGMA integrity_check').fetchall()
+        file.close()
+        if said != [('ok',)]:
+            raise AssertionError('integrity_check of %s: %s' % (path, said))
 
 
 class Truth:

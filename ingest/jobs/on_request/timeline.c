@@ -49,23 +49,6 @@ static bool build(void *context, struct trace *trace, int64_t zero_ns, struct er
     return ok;
 }
 
-/* Then its log takes no rows. Returns false; *err says so if it was. */
-static bool was_removed(struct store *store, int64_t trace_id, struct err *err)
-{
-    struct arena arena;
-    struct store_trace *trace = NULL;
-    struct err removed = ERR_INIT;
-    struct store_snapshot snapshot;
-    arena_init(&arena, 0);
-    store_snapshot_init(&snapshot, store);
-    if (!store_trace_get(&snapshot, &arena, trace_id, &trace, &removed)) {
-        *err = removed;
-    }
-    store_snapshot_close(&snapshot);
-    arena_free(&arena);
-    return false;
-}
-
 static bool
 build_stored(struct jobs *jobs, int64_t trace_id, size_t memory_budget_bytes, struct err *err)
 {
@@ -82,9 +65,11 @@ build_stored(struct jobs *jobs, int64_t trace_id, size_t memory_budget_bytes, st
     if (!store_timeline_begin(jobs->store, trace_id, &building.ingest, err)) {
         return false;
     }
-    bool ok = building.ingest == NULL || stored_trace_read(jobs->store, &visit, err);
-    store_timeline_end(building.ingest);
-    return ok || was_removed(jobs->store, trace_id, err);
+    if (building.ingest == NULL) {
+        return true;
+    }
+    bool ok = stored_trace_read(jobs->store, &visit, err);
+    return store_timeline_end(building.ingest, trace_id, ok, err);
 }
 
 bool timeline_on_request(struct jobs *jobs, int64_t trace_id, struct err *err)

@@ -2,6 +2,7 @@
 #include "ingest/base/monotonic.h"
 #include "ingest/store/db/write_back.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -133,10 +134,16 @@ void store_snapshot_init(struct store_snapshot *snapshot, struct store *store)
 
 void store_snapshot_close(struct store_snapshot *snapshot)
 {
-    if (snapshot->db != NULL) {
-        store_read_end(snapshot->store, snapshot->db);
-        snapshot->db = NULL;
+    struct store *store = snapshot->store;
+    for (size_t i = 0; i < STORE_SNAPSHOT_FILES; i++) {
+        if (snapshot->files[i].db != NULL) {
+            results_file_release(store, snapshot->files[i].key, snapshot->files[i].db);
+        }
     }
+    if (snapshot->db != NULL) {
+        store_read_end(store, snapshot->db);
+    }
+    store_snapshot_init(snapshot, store);
 }
 
 uint64_t store_snapshots_opened(const struct store *store)

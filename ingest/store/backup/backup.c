@@ -225,6 +225,81 @@ static bool copy_raws(struct backup *backup, struct db *db, bool *removed, struc
     return ok;
 }
 
+/* ---- files of traces ---- */
+
+/* Of traces that can be seen. */
+#define NAMED_FILES                                                              \
+    "results_file AS f JOIN trace AS t ON t.id = f.trace_id JOIN upload AS u ON" \
+    " u.id = t.upload_id AND u.published = 1"
+
+/* One that has just been published may still be in incoming/. */
+static int open_results(const struct backup *backup, const char *key, const char *name)
+{
+    char path[PATH_BYTES];
+    struct err ignored = ERR_INIT;
+    int fd =
+        path_of(path, backup->data_dir, name, &ignored) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0 && errno == ENOENT) {
+        char incoming[64];
+        (void)snprintf(incoming, sizeof incoming, "/incoming/%s.db", key);
+        fd = path_of(path, backup->data_dir, incoming, &ignored) ? open(path, O_RDONLY | O_CLOEXEC)
+                                                                 : -1;
+    }
+    return fd;
+}
+
+static bool copy_result(struct backup *backup, const char *key, bool *removed, struct err *err)
+{
+    char name[64];
+    bool found = false;
+    if (!exists(backup->seen, "SELECT EXISTS (SELECT 1 FROM seen WHERE sha256 = ?)", key, &found,
+                err)) {
+        return false;
+    }
+    if (found) {
+        return true;
+    }
+    (void)snprintf(name, sizeof name, "/results/%.2s/%s.db", key, key + 2);
+    int fd = open_results(backup, key, name);
+    if (fd < 0) {
+        /* Its trace was deleted meanwhile, or somebody removed the file. */
+        bool ok = errno == ENOENT || err_set_errno(err, ERR_IO, errno, "opening %s", name + 1);
+        ok = ok &&
+             exists(backup->live, "SELECT EXISTS (SELECT 1 FROM " NAMED_FILES " WHERE f.key = ?)",
+                    key, &found, err);
+        *removed = ok && !found;
+        return ok;
+    }
+    bool ok = copy_open_file(backup, fd, name + 1, NULL, err);
+    (void)close(fd);
+    return ok && db_run_text(backup->seen, "INSERT INTO seen VALUES (?)", key, err);
+}
+
+/* The files that `db` names; a database of an older version has none. */
+static bool copy_results(struct backup *backup, struct db *db, bool *removed, struct err *err)
+{
+    struct db_stmt st;
+    struct err second = ERR_INIT;
+    bool has_table = false;
+    uint64_t before = backup->done_bytes;
+    if (!exists(db, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)", "results_file",
+                &has_table, err) ||
+        !has_table) {
+        return !has_table && err->code == ERR_NONE;
+    }
+    bool ok = true;
+    db_prepare(&st, db, "SELECT f.key FROM " NAMED_FILES);
+    while (ok && db_next(&st)) {
+        size_t len;
+        bool gone = false;
+        const char *key = db_peek_text(&st, &len);
+        ok = key == NULL || copy_result(backup, key, &gone, err);
+        *removed = *removed || gone;
+    }
+    backup->counts->database_bytes += backup->done_bytes - before;
+    return db_done(&st, ok ? err : &second) && ok;
+}
+
 /* ---- the database ---- */
 
 static bool sqlite_failed(sqlite3 *handle, const char *path, int rc, struct err *err)
@@ -301,7 +376,8 @@ static bool take_consistent(struct backup *backup, struct err *err)
         if (!take_snapshot(backup, err) || !db_open(&snapshot, backup->snapshot, DB_READER, err)) {
             return false;
         }
-        bool ok = copy_raws(backup, snapshot, &removed, err);
+        bool ok = copy_raws(backup, snapshot, &removed, err) &&
+                  copy_results(backup, snapshot, &removed, err);
         db_close(snapshot);
         if (!ok || !removed) {
             return ok;
@@ -321,7 +397,7 @@ static bool copy_database(struct backup *backup, struct err *err)
     }
     bool ok = copy_open_file(backup, fd, "kinetoscope.db", NULL, err);
     (void)close(fd);
-    backup->counts->database_bytes = backup->done_bytes - before;
+    backup->counts->database_bytes += backup->done_bytes - before;
     return ok;
 }
 
@@ -337,7 +413,8 @@ static bool copy_all(struct backup *backup, struct err *err)
     return db_done(&st, err) &&
            db_exec(backup->seen, "CREATE TABLE seen (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
                    err) &&
-           copy_raws(backup, backup->live, &removed, err) && take_consistent(backup, err) &&
+           copy_raws(backup, backup->live, &removed, err) &&
+           copy_results(backup, backup->live, &removed, err) && take_consistent(backup, err) &&
            copy_database(backup, err) && backup_tar_finish(&backup->tar, err);
 }
 

@@ -1,11 +1,12 @@
 /* Backup and restore of a data directory in one file. Neither locks the data directory: a backup
  * runs while a server serves.
  *
- * The file is a tar: the uploads (raw/<2 hex>/<62 hex>), then kinetoscope.db. A server may write
- * meanwhile: the backup copies the uploads that the catalogue names at first, then the database as
- * of one moment, then the uploads that came between. If an upload is deleted between that moment
- * and its copy, the backup takes the database again; this window is short, because nearly all
- * uploads are copied already. A restore leaves out uploads that the database no longer names. */
+ * The file is a tar: the uploads (raw/<2 hex>/<62 hex>) and the files of traces (results/<2 hex>/
+ * <30 hex>.db), then kinetoscope.db. A server may write meanwhile: the backup copies what the
+ * catalogue names at first, then the database as of one moment, then what came between. If an
+ * upload is deleted between that moment and its copy, the backup takes the database again; this
+ * window is short, because nearly all uploads are copied already. A restore leaves out what the
+ * database no longer names. */
 #ifndef KS_STORE_BACKUP_BACKUP_H
 #define KS_STORE_BACKUP_BACKUP_H
 
@@ -25,7 +26,7 @@ struct backup_progress {
 struct backup_counts {
     uint64_t raw_files;
     uint64_t raw_bytes;
-    uint64_t database_bytes;
+    uint64_t database_bytes; /* with the files of traces */
 };
 
 /* Writes the backup to `path`, or to standard output for "-". A file is written as <path>.partial

@@ -4,6 +4,7 @@
 #include "ingest/store/backup/backup.h"
 #include "ingest/store/backup/tar.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/store.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,6 +19,8 @@
 #define PATH_BYTES 4096
 #define COPY_BYTES ((size_t)1 << 20)
 #define RAW_PREFIX_CHARS 7 /* "raw/ab/" */
+#define RESULTS_FOLDER "results/"
+#define RESULTS_FOLDER_CHARS 8
 
 struct restore {
     const char *data_dir;
@@ -28,7 +31,8 @@ struct restore {
     uint64_t total_bytes;
     bool made_dir;
     bool has_database;
-    char *buffer; /* COPY_BYTES */
+    sqlite3 *database; /* while it is checked */
+    char *buffer;      /* COPY_BYTES */
 };
 
 static bool
@@ -148,9 +152,12 @@ static void clean_up(const struct restore *restore)
             (void)unlink(path);
         }
     }
-    (void)visit_folder(restore, "raw", remove_blob_folder, &ignored);
-    if (path_in(restore, "raw", path, &ignored)) {
-        (void)rmdir(path);
+    static const char *const folders[] = {"raw", "results"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        (void)visit_folder(restore, folders[i], remove_blob_folder, &ignored);
+        if (path_in(restore, folders[i], path, &ignored)) {
+            (void)rmdir(path);
+        }
     }
     if (restore->made_dir) {
         (void)rmdir(restore->data_dir);
@@ -232,6 +239,29 @@ static bool is_blob_name(const char *name)
            name[RAW_PREFIX_CHARS + SHA256_HEX_BYTES - 3] == '\0';
 }
 
+/* "results/ab/cdef....db" and nothing else. */
+static bool is_results_name(const char *name)
+{
+    static const char hex[] = "0123456789abcdef";
+    return strncmp(name, RESULTS_FOLDER, RESULTS_FOLDER_CHARS) == 0 &&
+           strspn(name + RESULTS_FOLDER_CHARS, hex) == 2 && name[RESULTS_FOLDER_CHARS + 2] == '/' &&
+           strspn(name + RESULTS_FOLDER_CHARS + 3, hex) == RESULTS_KEY_BYTES - 3 &&
+           strcmp(name + RESULTS_FOLDER_CHARS + RESULTS_KEY_BYTES, ".db") == 0;
+}
+
+static bool restore_results(struct restore *restore, const char *name, struct err *err)
+{
+    char folder[RESULTS_FOLDER_CHARS + 3];
+    char ignored[SHA256_HEX_BYTES];
+    (void)snprintf(folder, sizeof folder, "%.*s", RESULTS_FOLDER_CHARS + 2, name);
+    uint64_t before = restore->done_bytes;
+    bool ok = make_dir(restore, "results", err) && make_dir(restore, folder, err) &&
+              write_member(restore, name, ignored, err) && sync_folder(restore, folder, err) &&
+              sync_folder(restore, "results", err);
+    restore->counts->database_bytes += restore->done_bytes - before;
+    return ok;
+}
+
 static bool restore_raw(struct restore *restore, const char *name, struct err *err)
 {
     char folder[RAW_PREFIX_CHARS];
@@ -258,6 +288,9 @@ static bool restore_member(struct restore *restore, const char *name, struct err
     if (is_blob_name(name)) {
         return restore_raw(restore, name, err);
     }
+    if (is_results_name(name)) {
+        return restore_results(restore, name, err);
+    }
     if (strcmp(name, "kinetoscope.db") != 0 || restore->has_database) {
         return err_set(err, ERR_BAD_INPUT,
                        "%s is no backup that `kinetoscope backup` wrote: it holds %.80s",
@@ -266,7 +299,7 @@ static bool restore_member(struct restore *restore, const char *name, struct err
     uint64_t before = restore->done_bytes;
     restore->has_database = true;
     bool ok = write_member(restore, "kinetoscope.db.partial", ignored, err);
-    restore->counts->database_bytes = restore->done_bytes - before;
+    restore->counts->database_bytes += restore->done_bytes - before;
     return ok;
 }
 
@@ -299,19 +332,58 @@ static bool answers(sqlite3 *db, const char *sql, const char *expected)
     return ok;
 }
 
-static bool check_database(const struct restore *restore, const char *path, struct err *err)
+/* The file of a trace that was deleted while the backup was taken. */
+static bool
+drop_unnamed(const struct restore *restore, const char *folder, const char *name, struct err *err)
+{
+    char below[PATH_BYTES];
+    char path[PATH_BYTES];
+    char sql[128];
+    (void)snprintf(sql, sizeof sql, "SELECT 1 FROM results_file WHERE key = '%.2s%.30s'",
+                   folder + RESULTS_FOLDER_CHARS, name);
+    if (answers(restore->database, sql, "1")) {
+        return true;
+    }
+    return entry_paths(restore, folder, name, below, path, err) &&
+           (unlink(path) == 0 || err_set_errno(err, ERR_IO, errno, "removing %s", path));
+}
+
+static bool drop_unnamed_of(const struct restore *restore,
+                            const char *folder,
+                            const char *name,
+                            struct err *err)
+{
+    char below[PATH_BYTES];
+    char path[PATH_BYTES];
+    return entry_paths(restore, folder, name, below, path, err) &&
+           visit_folder(restore, below, drop_unnamed, err);
+}
+
+static bool has_results(const struct restore *restore)
+{
+    char path[PATH_BYTES];
+    struct err ignored = ERR_INIT;
+    return path_in(restore, "results", path, &ignored) && access(path, F_OK) == 0;
+}
+
+static bool check_database(struct restore *restore, const char *path, struct err *err)
 {
     sqlite3 *db = NULL;
     bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
                   SQLITE_OK &&
               answers(db, "PRAGMA integrity_check", "ok") &&
               answers(db, "PRAGMA foreign_key_check", NULL);
+    restore->database = db;
+    if (ok && has_results(restore) && !visit_folder(restore, "results", drop_unnamed_of, err)) {
+        (void)sqlite3_close(db);
+        return false;
+    }
     (void)sqlite3_close(db);
     return ok || err_set(err, ERR_BAD_INPUT, "the database in %s is damaged; take another backup",
                          restore->tar.path);
 }
 
-static bool publish_database(const struct restore *restore, struct err *err)
+static bool publish_database(struct restore *restore, struct err *err)
 {
     char from[PATH_BYTES];
     char to[PATH_BYTES];

@@ -291,8 +291,8 @@ bool store_run_get(struct store_snapshot *snapshot,
     " coalesce((SELECT p.views FROM trace AS p"                                                \
     " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                     \
     " t.collective_count, t.operator_count,"                                                   \
-    " t.kernel_count, t.log_id IS NOT NULL OR t.format = 'chrome-trace',"                      \
-    " CASE WHEN t.log_id IS NULL THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"    \
+    " t.kernel_count, t.has_events OR t.format = 'chrome-trace',"                              \
+    " CASE WHEN NOT t.has_events THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"    \
     " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES   \
     " WHERE " which ") " one
 

@@ -1,13 +1,12 @@
-/* Removing the rows of traces that no upload holds any more, of logs of events that no trace took,
- * and of comparisons that were removed: after a deletion, a replaced or given-up upload, a crash.
+/* Removing the files and rows of traces that no upload holds any more, and the rows of comparisons
+ * that were removed: after a deletion, a replaced or given-up upload, a crash.
  * They are invisible already, so their rows may go in many small transactions, and uploads get
  * their turn in between. */
 #include "ingest/base/wall_clock.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 
 #define PURGE_BATCH_ROWS 5000
-/* Of blocks of some 100 kB: giving back the pages of one means to read them. */
-#define PURGE_BATCH_BLOCKS 64
 
 #define DAY_S INT64_C(86400)
 /* So long a client may ask what became of its job. */
@@ -38,18 +37,6 @@ static const char *const purge_comparison_sql[] = {
     " (SELECT position FROM comparison_appeared WHERE comparison_id = ?1 LIMIT ?2)",
     "DELETE FROM comparison_text WHERE comparison_id = ?1 AND id IN"
     " (SELECT id FROM comparison_text WHERE comparison_id = ?1 LIMIT ?2)",
-};
-
-/* Events and timeline of a log, in blocks. */
-static const char *const purge_log_sql[] = {
-    "DELETE FROM event_block WHERE rowid IN"
-    " (SELECT rowid FROM event_block WHERE log_id = ?1 LIMIT ?2)",
-    "DELETE FROM event_text WHERE rowid IN"
-    " (SELECT rowid FROM event_text WHERE log_id = ?1 LIMIT ?2)",
-    "DELETE FROM timeline_block WHERE rowid IN"
-    " (SELECT rowid FROM timeline_block WHERE log_id = ?1 LIMIT ?2)",
-    "DELETE FROM timeline WHERE rowid IN"
-    " (SELECT rowid FROM timeline WHERE log_id = ?1 LIMIT ?2)",
 };
 
 struct purge {
@@ -113,15 +100,10 @@ static bool run_batches(const struct purge *purge,
 
 static bool purge_trace(const struct purge *purge, int64_t trace_id, struct err *err)
 {
-    return run_batches(purge, purge_batch_sql, COUNT_OF(purge_batch_sql),
+    return results_files_remove(purge->store, trace_id, err) &&
+           run_batches(purge, purge_batch_sql, COUNT_OF(purge_batch_sql),
                        "DELETE FROM trace WHERE id = ?1 AND upload_id IS NULL", trace_id,
                        PURGE_BATCH_ROWS, err);
-}
-
-static bool purge_log(const struct purge *purge, int64_t log_id, struct err *err)
-{
-    return run_batches(purge, purge_log_sql, COUNT_OF(purge_log_sql),
-                       "DELETE FROM event_log WHERE id = ?1", log_id, PURGE_BATCH_BLOCKS, err);
 }
 
 static bool purge_comparison(const struct purge *purge, int64_t id, struct err *err)
@@ -183,24 +165,6 @@ static bool purge_traces(const struct purge *purge, struct err *err)
     return true;
 }
 
-/* While an upload is not published, a log of it may still be waiting for its trace. */
-static bool purge_logs(const struct purge *purge, struct err *err)
-{
-    int64_t id = 0;
-    do {
-        if (!next_orphan(purge,
-                         "SELECT l.id FROM event_log AS l LEFT JOIN upload AS u ON u.id ="
-                         " l.upload_id WHERE l.id > ? AND (u.id IS NULL OR u.published = 1)"
-                         " AND NOT EXISTS (SELECT 1 FROM trace WHERE log_id = l.id)"
-                         " ORDER BY l.id LIMIT 1",
-                         id, &id, err) ||
-            (id != 0 && !purge_log(purge, id, err))) {
-            return false;
-        }
-    } while (id != 0);
-    return true;
-}
-
 /* Those that failed, and those whose upload is gone: the job of an upload stays with it, and that
  * of a taken-over upload, whose bytes it holds. */
 bool store_purge_jobs(struct store *store, struct err *err)
@@ -227,7 +191,7 @@ bool store_purge_jobs(struct store *store, struct err *err)
 bool store_purge_until(struct store *store, const _Atomic bool *stop, struct err *err)
 {
     const struct purge purge = {store, stop};
-    return purge_comparisons(&purge, err) && purge_traces(&purge, err) && purge_logs(&purge, err);
+    return purge_comparisons(&purge, err) && purge_traces(&purge, err);
 }
 
 bool store_purge(struct store *store, struct err *err)

@@ -1,6 +1,7 @@
 #include "ingest/store/catalogue/retention.h"
 
 #include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -161,7 +162,7 @@ bool store_used_bytes(struct store *store, uint64_t *bytes, struct err *err)
     }
     bool ok = used_pages(db, bytes, err);
     store_read_end(store, db);
-    *bytes += store_blobs_bytes(store);
+    *bytes += store_blobs_bytes(store) + results_files_bytes(store);
     return ok;
 }
 
@@ -269,6 +270,7 @@ static bool read_usage(struct db *db,
 
 static bool admits(struct db *db,
                    uint64_t raw_bytes,
+                   uint64_t results_bytes,
                    struct arena *arena,
                    const struct retention_rules *rules,
                    const struct retention_upload *given,
@@ -282,8 +284,9 @@ static bool admits(struct db *db,
         return false;
     }
     upload.project = project != NULL ? project : given->project != NULL ? given->project : "";
-    return read_usage(db, &upload, raw_bytes, &usage, err) &&
-           read_catalogue(db, arena, &catalogue, err) &&
+    bool ok = read_usage(db, &upload, raw_bytes, &usage, err);
+    usage.used_bytes += results_bytes;
+    return ok && read_catalogue(db, arena, &catalogue, err) &&
            retention_admits(&catalogue, rules, &upload, &usage, err);
 }
 
@@ -303,7 +306,7 @@ bool store_retention_admits(struct store *store,
         return false;
     }
     arena_init(&arena, 0);
-    bool ok = admits(db, raw_bytes, &arena, rules, upload, err);
+    bool ok = admits(db, raw_bytes, results_files_bytes(store), &arena, rules, upload, err);
     arena_free(&arena);
     store_read_end(store, db);
     return ok;

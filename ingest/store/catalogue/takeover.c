@@ -29,6 +29,12 @@ static bool move(const char *from, const char *to, struct err *err)
            err_set_errno(err, ERR_IO, errno, "renaming %s to %s", from, to);
 }
 
+/* A crash may have done it already. */
+static bool move_if_there(const char *from, const char *to, struct err *err)
+{
+    return access(from, F_OK) != 0 || move(from, to, err);
+}
+
 /* A database with the files that SQLite keeps beside it. */
 static bool remove_database(const char *path, struct err *err)
 {
@@ -234,11 +240,18 @@ bool takeover_run(struct store *store, int64_t version, struct err *err)
                        " such a file already; move it elsewhere, then start again",
                        aside);
     }
-    log_write(store->log, LOG_INFO,
-              "the database has schema %lld: its uploads are analysed again; it stays as %s until"
-              " you remove it",
-              (long long)version, aside);
+    char results[STORE_PATH_BYTES];
+    char results_aside[STORE_PATH_BYTES];
+    (void)snprintf(name, sizeof name, "results-schema-%lld", (long long)version);
+    if (!path_of(store, "results", results, err) || !path_of(store, name, results_aside, err)) {
+        return false;
+    }
+    log_write(
+        store->log, LOG_INFO,
+        "the database has schema %lld: its uploads are analysed again; it stays as %s, and the"
+        " files of its traces beside it, until you remove them",
+        (long long)version, aside);
     return empty_log(store->db_path, err) && make_new(store, path, version, err) &&
-           move(store->db_path, aside, err) && move(path, store->db_path, err) &&
-           store_sync_dir(store->data_dir, err);
+           move_if_there(results, results_aside, err) && move(store->db_path, aside, err) &&
+           move(path, store->db_path, err) && store_sync_dir(store->data_dir, err);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,18 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
                                    "PRAGMA temp_store = MEMORY;"
                                    "PRAGMA trusted_schema = OFF";
 
+static const char maker_setup[] = "PRAGMA journal_mode = OFF;"
+                                  "PRAGMA synchronous = OFF;"
+                                  "PRAGMA locking_mode = EXCLUSIVE;"
+                                  "PRAGMA cache_size = -2048;"
+                                  "PRAGMA temp_store = MEMORY;"
+                                  "PRAGMA trusted_schema = OFF";
+
+static const char *const setups[] = {[DB_WRITER] = writer_setup,
+                                     [DB_READER] = reader_setup,
+                                     [DB_MAKER] = maker_setup,
+                                     [DB_IMMUTABLE] = reader_setup};
+
 /* ks_match(text, matcher) */
 static void sql_match(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -123,7 +136,7 @@ static bool set_up(struct db *db, enum db_mode mode, struct err *err)
 {
     (void)sqlite3_extended_result_codes(db->handle, 1);
     (void)sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
-    if (!db_exec(db, mode == DB_WRITER ? writer_setup : reader_setup, err)) {
+    if (!db_exec(db, setups[mode], err)) {
         return false;
     }
     (void)sqlite3_wal_hook(db->handle, note_log, db);
@@ -139,6 +152,42 @@ static void count_no_memory(void)
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+/* A path as the name that SQLite takes for a file which nobody changes. NULL without memory. */
+static char *immutable_name(const char *path)
+{
+    static const char head[] = "file:";
+    static const char tail[] = "?immutable=1";
+    char *name = malloc(sizeof head + sizeof tail + 3 * strlen(path));
+    if (name == NULL) {
+        return NULL;
+    }
+    size_t len = sizeof head - 1;
+    memcpy(name, head, len);
+    for (const char *at = path; *at != '\0'; at++) {
+        if (*at == '%' || *at == '?' || *at == '#') {
+            len += (size_t)snprintf(name + len, 4, "%%%02X", (unsigned)*at);
+        } else {
+            name[len++] = *at;
+        }
+    }
+    memcpy(name + len, tail, sizeof tail);
+    return name;
+}
+
+static int open_handle(struct db *db, enum db_mode mode)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    if (mode != DB_IMMUTABLE) {
+        flags |= mode == DB_WRITER ? SQLITE_OPEN_CREATE : 0;
+        return sqlite3_open_v2(db->path, &db->handle, flags, NULL);
+    }
+    char *name = immutable_name(db->path);
+    flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI;
+    int rc = name == NULL ? SQLITE_NOMEM : sqlite3_open_v2(name, &db->handle, flags, NULL);
+    free(name);
+    return rc;
+}
+
 bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *err)
 {
     static pthread_once_t configured = PTHREAD_ONCE_INIT;
@@ -148,11 +197,7 @@ bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *e
         free(db);
         return err_set(err, ERR_NO_MEMORY, "no memory to open the database %s", path);
     }
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    if (mode == DB_WRITER) {
-        flags |= SQLITE_OPEN_CREATE;
-    }
-    int rc = sqlite3_open_v2(path, &db->handle, flags, NULL);
+    int rc = open_handle(db, mode);
     bool ok = rc == SQLITE_OK || set_error(db->handle, path, rc, err);
     ok = ok && set_up(db, mode, err);
     if (!ok) {

@@ -36,7 +36,12 @@ struct db_stmt {
     struct err failure;
 };
 
-enum db_mode { DB_WRITER, DB_READER };
+enum db_mode {
+    DB_WRITER,
+    DB_READER,
+    DB_MAKER,    /* of a file that is written once: no journal, no syncs */
+    DB_IMMUTABLE /* of such a file, afterwards: no locks, no look whether it changed */
+};
 
 /* Opens (a writer also creates) the database and sets the connection up: WAL, foreign keys, bounded
  * cache, the SQL function ks_match (match.h). */

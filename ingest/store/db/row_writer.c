@@ -15,6 +15,12 @@ bool row_writer_init(struct row_writer *writer,
     return row_writer_share_texts(writer, ROW_TEXTS_OF_TRACE, owner_id);
 }
 
+bool row_writer_init_file(struct row_writer *writer, struct results_file *file, struct err *err)
+{
+    *writer = (struct row_writer){.file = file, .owner_id = RESULTS_LOG_ID, .ok = true, .err = err};
+    return true;
+}
+
 bool row_writer_share_texts(struct row_writer *writer,
                             enum row_texts texts_of,
                             int64_t texts_owner_id)
@@ -30,26 +36,38 @@ bool row_writer_share_texts(struct row_writer *writer,
     return writer->ok;
 }
 
+static void begin_batch(struct row_writer *writer)
+{
+    if (writer->file != NULL) {
+        writer->db = results_file_begin(writer->file);
+    } else {
+        writer->ok = store_write_begin(writer->store, STORE_BATCH, writer->err);
+        writer->db = writer->store->writer;
+    }
+    writer->in_batch = writer->ok;
+    writer->batch_rows = 0;
+    writer->batch_bytes = 0;
+}
+
 void row_begin(struct row_writer *writer, const char *sql)
 {
     if (writer->ok && !writer->in_batch) {
-        writer->ok = store_write_begin(writer->store, STORE_BATCH, writer->err);
-        writer->in_batch = writer->ok;
-        writer->batch_rows = 0;
-        writer->batch_bytes = 0;
+        begin_batch(writer);
     }
     if (writer->ok) {
-        db_prepare(&writer->row, writer->store->writer, sql);
+        db_prepare(&writer->row, writer->db, sql);
         db_put_int(&writer->row, writer->owner_id);
     }
 }
 
 static void end_batch(struct row_writer *writer)
 {
-    if (writer->in_batch) {
+    if (writer->in_batch && writer->file != NULL) {
+        results_file_end(writer->file);
+    } else if (writer->in_batch) {
         writer->ok = store_write_end(writer->store, writer->ok, writer->err);
-        writer->in_batch = false;
     }
+    writer->in_batch = false;
 }
 
 void row_end(struct row_writer *writer)
@@ -58,7 +76,7 @@ void row_end(struct row_writer *writer)
         return;
     }
     writer->ok = db_run(&writer->row, writer->err);
-    writer->row_id = db_last_id(writer->store->writer);
+    writer->row_id = db_last_id(writer->db);
     writer->batch_rows++;
     if (writer->batch_rows >= BATCH_ROWS || writer->batch_bytes >= BATCH_BYTES) {
         end_batch(writer);
@@ -112,7 +130,7 @@ static void write_text(struct row_writer *writer, uint32_t id)
 {
     const char *text = strtab_text(writer->texts, id);
     struct db_stmt st;
-    db_prepare(&st, writer->store->writer, insert_text_sql[writer->texts_of]);
+    db_prepare(&st, writer->db, insert_text_sql[writer->texts_of]);
     db_put_int(&st, writer->texts_owner_id);
     db_put_int(&st, id);
     db_put_text(&st, text);

@@ -1,11 +1,12 @@
-/* Writes rows in transactions of bounded size, between which other writers get their turn. Rows are
- * written one by one; after the first failure the rest does nothing. */
+/* Writes rows into the catalogue, in transactions of bounded size between which other writers get
+ * their turn, or into the file of a trace. Rows are written one by one; after the first failure the
+ * rest does nothing. */
 #ifndef KS_STORE_DB_ROW_WRITER_H
 #define KS_STORE_DB_ROW_WRITER_H
 
 #include "ingest/base/text/strtab.h"
 #include "ingest/model/tables/table.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,8 +17,10 @@ enum row_texts { ROW_TEXTS_OF_TRACE, ROW_TEXTS_OF_COMPARISON };
 
 struct row_writer {
     struct store *store;
-    int64_t owner_id;     /* first parameter of every row: trace or comparison */
-    struct strtab *texts; /* ids are those of the text table */
+    struct results_file *file; /* NULL: the catalogue */
+    struct db *db;             /* in a batch */
+    int64_t owner_id;          /* first parameter of every row: trace or comparison */
+    struct strtab *texts;      /* ids are those of the text table */
     enum row_texts texts_of;
     int64_t texts_owner_id;
     uint32_t texts_written;
@@ -35,6 +38,10 @@ bool row_writer_init(struct row_writer *writer,
                      struct store *store,
                      int64_t owner_id,
                      struct err *err) KS_MUST_USE;
+/* The same for rows of the one log of a file. */
+bool row_writer_init_file(struct row_writer *writer,
+                          struct results_file *file,
+                          struct err *err) KS_MUST_USE;
 /* From here on, texts are shared by the owner of the texts, from id 0. False without memory. */
 bool row_writer_share_texts(struct row_writer *writer,
                             enum row_texts texts_of,

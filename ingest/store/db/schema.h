@@ -12,9 +12,11 @@
 /* PRAGMA user_version of a database of this program. Raise it with every change of the schema, and
  * whenever stored results mean something else than before: a database of an older version is taken
  * over (catalogue/takeover.h), so that every trace is analysed again. */
-#define SCHEMA_VERSION 27
+#define SCHEMA_VERSION 28
 
-extern const char schema_sql[]; /* all statements; NUL-terminated ASCII */
+/* All statements of the catalogue, and of the file of a trace; NUL-terminated ASCII. */
+extern const char schema_sql[];
+extern const char results_schema_sql[];
 
 /* The version of the database: 0 without any table. Fails (ERR_STORE) if the database was written
  * by another program, or by a version of this one that is newer. */

@@ -1,6 +1,6 @@
 #include "ingest/store/events/reader.h"
 
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 
 /* ---- the log ---- */
 
@@ -12,31 +12,33 @@ static bool has_no_events(int64_t trace_id, struct err *err)
 }
 
 /* Derived figures have the events of their trace, and its start. */
-static const char log_sql[] =
-    "SELECT l.id, m.first_event_ns, l.event_count, l.text_count, l.templates"
-    " FROM trace AS t JOIN trace AS m ON m.id = coalesce(t.derived_of, t.id)"
-    " JOIN event_log AS l ON l.id = m.log_id AND l.templates IS NOT NULL WHERE t.id = ?";
+static bool
+read_base(struct event_reader *reader, struct db *catalogue, int64_t trace_id, struct err *err)
+{
+    struct db_stmt st;
+    if (!store_check_figures(catalogue, trace_id, err)) {
+        return false;
+    }
+    db_prepare(&st, catalogue,
+               "SELECT m.first_event_ns FROM trace AS t"
+               " JOIN trace AS m ON m.id = coalesce(t.derived_of, t.id) WHERE t.id = ?");
+    db_put_int(&st, trace_id);
+    reader->base_ns = db_next(&st) ? db_get_int(&st) : 0;
+    return db_done(&st, err);
+}
 
-bool event_reader_open(struct event_reader *reader,
-                       struct db *db,
-                       int64_t trace_id,
-                       struct err *err)
+static bool read_log(struct event_reader *reader, struct db *file, struct err *err)
 {
     struct db_stmt st;
     bool found = false;
     bool ok = true;
-    *reader = (struct event_reader){.trace_id = trace_id};
-    if (!store_check_figures(db, trace_id, err)) {
-        return false;
-    }
-    arena_init(&reader->arena, 0);
-    db_prepare(&st, db, log_sql);
-    db_put_int(&st, trace_id);
+    db_prepare(&st, file,
+               "SELECT event_count, text_count, templates FROM event_log"
+               " WHERE id = ? AND templates IS NOT NULL");
+    db_put_int(&st, reader->log_id);
     if (db_next(&st)) {
         size_t len;
         found = true;
-        reader->log_id = db_get_int(&st);
-        reader->base_ns = db_get_int(&st);
         reader->event_count = (uint32_t)db_get_int(&st);
         reader->text_count = (uint32_t)db_get_int(&st);
         const void *bytes = db_peek_blob(&st, &len);
@@ -44,14 +46,39 @@ bool event_reader_open(struct event_reader *reader,
     }
     struct err second = ERR_INIT;
     ok = db_done(&st, ok ? err : &second) && ok;
-    if (ok && !found) {
-        ok = has_no_events(trace_id, err);
+    return ok && (found || has_no_events(reader->trace_id, err));
+}
+
+bool event_reader_open(struct event_reader *reader,
+                       struct db *catalogue,
+                       struct db *file,
+                       int64_t trace_id,
+                       struct err *err)
+{
+    *reader = (struct event_reader){.trace_id = trace_id, .log_id = RESULTS_LOG_ID};
+    if (!read_base(reader, catalogue, trace_id, err)) {
+        return false;
+    }
+    arena_init(&reader->arena, 0);
+    if (file == NULL ? !has_no_events(trace_id, err) : !read_log(reader, file, err)) {
+        arena_free(&reader->arena);
+        return false;
     }
     stored_texts_init(&reader->texts, reader->log_id);
-    if (!ok) {
-        arena_free(&reader->arena);
-    }
-    return ok;
+    return true;
+}
+
+bool event_reader_begin(struct event_reader *reader,
+                        struct store_snapshot *snapshot,
+                        int64_t trace_id,
+                        struct db **file,
+                        struct err *err)
+{
+    struct db *catalogue;
+    return store_snapshot_read(snapshot, &catalogue, err) &&
+           store_check_figures(catalogue, trace_id, err) &&
+           store_snapshot_file(snapshot, trace_id, RESULTS_EVENTS, file, err) &&
+           event_reader_open(reader, catalogue, *file, trace_id, err);
 }
 
 void event_reader_close(struct event_reader *reader)

@@ -1,5 +1,5 @@
 /* A log of events out of the store, block by block. A reader holds no connection: whoever reads
- * hands over one that is in a transaction. */
+ * hands over one to the file of the trace. */
 #ifndef KS_STORE_EVENTS_READER_H
 #define KS_STORE_EVENTS_READER_H
 
@@ -10,6 +10,7 @@
 #include "ingest/store/events/decode.h"
 #include "ingest/store/events/search/stored_texts.h"
 #include "ingest/store/events/when.h"
+#include "ingest/store/results_files.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,12 +26,19 @@ struct event_reader {
     struct stored_texts texts;
 };
 
-/* ERR_NOT_FOUND: no such visible trace; ERR_GONE: it has no events. Nothing is to be closed then.
- */
+/* `file` NULL: the trace has none. ERR_NOT_FOUND: no such visible trace; ERR_GONE: it has no
+ * events. Nothing is to be closed then. */
 bool event_reader_open(struct event_reader *reader,
-                       struct db *db,
+                       struct db *catalogue,
+                       struct db *file,
                        int64_t trace_id,
                        struct err *err) KS_MUST_USE;
+/* As event_reader_open, from a snapshot; *file is the connection for what follows. */
+bool event_reader_begin(struct event_reader *reader,
+                        struct store_snapshot *snapshot,
+                        int64_t trace_id,
+                        struct db **file,
+                        struct err *err) KS_MUST_USE;
 void event_reader_close(struct event_reader *reader);
 /* ERR_NOT_FOUND when the trace was removed since. */
 bool event_reader_check(const struct event_reader *reader,

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 struct event_writer {
-    struct store *store;
     struct event_encoder *encoder;
     struct encoded_block *blocks; /* not written yet */
     size_t block_count;
@@ -19,13 +18,12 @@ struct event_writer {
     struct column_encoder enc;
 };
 
-struct event_writer *event_writer_create(struct store *store)
+struct event_writer *event_writer_create(void)
 {
     struct event_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) {
         return NULL;
     }
-    writer->store = store;
     column_encode_init(&writer->enc);
     writer->encoder = event_encoder_create();
     if (writer->encoder == NULL) {
@@ -127,13 +125,13 @@ write_end(struct event_writer *writer, struct row_writer *rows, const struct eve
 
 /* Texts stand before the blocks that use them. */
 static bool write_pending(struct event_writer *writer,
-                          int64_t log_id,
+                          struct results_file *file,
                           const struct event_log *log,
                           bool is_last,
                           struct err *err)
 {
     struct row_writer rows;
-    if (!row_writer_init(&rows, writer->store, log_id, err)) {
+    if (!row_writer_init_file(&rows, file, err)) {
         return false;
     }
     while (write_segment(writer, &rows, log->texts, is_last)) {
@@ -149,19 +147,19 @@ static bool write_pending(struct event_writer *writer,
 }
 
 bool event_writer_flush(struct event_writer *writer,
-                        int64_t log_id,
+                        struct results_file *file,
                         const struct event_log *log,
                         struct err *err)
 {
-    return write_pending(writer, log_id, log, false, err);
+    return write_pending(writer, file, log, false, err);
 }
 
 bool event_writer_end(struct event_writer *writer,
-                      int64_t log_id,
+                      struct results_file *file,
                       const struct event_log *log,
                       struct err *err)
 {
-    return write_pending(writer, log_id, log, true, err);
+    return write_pending(writer, file, log, true, err);
 }
 
 /* ---- collecting ---- */

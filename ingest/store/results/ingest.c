@@ -15,12 +15,21 @@
 #define PENDING_BYTES ((size_t)2 << 20)
 #define PENDING_STREAMING_BYTES ((size_t)16 << 20)
 
+/* A trace whose rows and file are whole, and wait for the publication. */
+struct written_trace {
+    int64_t id;
+    struct results_file *file;
+};
+
 struct store_ingest {
     struct store *store;
     struct store_ingest_owner owner; /* `await` NULL: the job is known */
-    int64_t job_id;
-    int64_t upload_id;           /* 0: the job is not known yet */
-    int64_t log_id;              /* of the trace that is being read; 0: nothing of it came yet */
+    int64_t job_id;                  /* 0: not known yet */
+    int64_t upload_id;               /* 0: there is no row of it yet */
+    struct results_file *file; /* of the trace that is being read; NULL: nothing of it came yet */
+    struct written_trace *written; /* those with a file */
+    size_t written_count;
+    size_t written_capacity;
     int64_t trace_id;            /* whose tables came before the rest; 0: none */
     struct event_writer *events; /* NULL: none came yet */
     struct timeline_rows *timeline;
@@ -107,8 +116,7 @@ bool store_ingest_begin_streaming(struct store *store,
 /* To be called before a row is written, outside of transactions. */
 static bool await_job(struct store_ingest *ingest, struct err *err)
 {
-    return ingest->upload_id != 0 ||
-           ingest->owner.await(ingest->owner.context, &ingest->job_id, err);
+    return ingest->job_id != 0 || ingest->owner.await(ingest->owner.context, &ingest->job_id, err);
 }
 
 static bool know_job(struct store_ingest *ingest, struct err *err)
@@ -123,13 +131,21 @@ struct store *ingest_log_store(struct store_ingest *ingest)
     return ingest->store;
 }
 
-struct store_ingest *ingest_log_reopen(struct store *store, int64_t log_id, struct err *err)
+struct store_ingest *ingest_log_of_timeline(struct store *store, struct err *err)
 {
     struct store_ingest *ingest = new_ingest(store, err);
-    if (ingest != NULL) {
-        ingest->log_id = log_id;
+    if (ingest != NULL && !results_file_create(store, &ingest->file, err)) {
+        free(ingest);
+        return NULL;
     }
     return ingest;
+}
+
+struct results_file *ingest_log_take(struct store_ingest *ingest)
+{
+    struct results_file *file = ingest->file;
+    ingest->file = NULL;
+    return file;
 }
 
 struct timeline_rows **ingest_log_timeline(struct store_ingest *ingest)
@@ -137,25 +153,13 @@ struct timeline_rows **ingest_log_timeline(struct store_ingest *ingest)
     return &ingest->timeline;
 }
 
-bool ingest_log_open(struct store_ingest *ingest, int64_t *log_id, struct err *err)
+bool ingest_log_open(struct store_ingest *ingest, struct results_file **file, struct err *err)
 {
-    struct store *store = ingest->store;
-    if (ingest->log_id == 0) {
-        if (!await_job(ingest, err) || !store_write_begin(store, STORE_BATCH, err)) {
-            return false;
-        }
-        bool is_first = ingest->upload_id == 0;
-        bool ok = (!is_first || insert_upload(ingest, err)) &&
-                  db_run_id(store->writer, "INSERT INTO event_log (upload_id) VALUES (?)",
-                            ingest->upload_id, err);
-        int64_t id = db_last_id(store->writer);
-        if (!store_write_end(store, ok, err)) {
-            ingest->upload_id = is_first ? 0 : ingest->upload_id;
-            return false;
-        }
-        ingest->log_id = id;
+    if (ingest->file == NULL &&
+        (!await_job(ingest, err) || !results_file_create(ingest->store, &ingest->file, err))) {
+        return false;
     }
-    *log_id = ingest->log_id;
+    *file = ingest->file;
     return true;
 }
 
@@ -175,14 +179,15 @@ static void end_timeline(struct store_ingest *ingest)
 static bool begin_events(struct store_ingest *ingest, struct err *err)
 {
     if (ingest->events == NULL) {
-        ingest->events = event_writer_create(ingest->store);
+        ingest->events = event_writer_create();
     }
     return ingest->events != NULL || err_set(err, ERR_NO_MEMORY, "no memory to store events");
 }
 
 static bool has_enough(const struct store_ingest *ingest)
 {
-    size_t enough_bytes = ingest->upload_id == 0 ? PENDING_STREAMING_BYTES : PENDING_BYTES;
+    bool may_have_no_job = ingest->owner.await != NULL && ingest->file == NULL;
+    size_t enough_bytes = may_have_no_job ? PENDING_STREAMING_BYTES : PENDING_BYTES;
     return event_writer_pending_bytes(ingest->events) >= enough_bytes;
 }
 
@@ -191,47 +196,44 @@ bool store_ingest_events(struct store_ingest *ingest,
                          const struct event_batch *batch,
                          struct err *err)
 {
-    int64_t log_id;
+    struct results_file *file;
     if (!begin_events(ingest, err) || !event_writer_add(ingest->events, log, batch, err)) {
         return false;
     }
-    return !has_enough(ingest) || (ingest_log_open(ingest, &log_id, err) &&
-                                   event_writer_flush(ingest->events, log_id, log, err));
+    return !has_enough(ingest) || (ingest_log_open(ingest, &file, err) &&
+                                   event_writer_flush(ingest->events, file, log, err));
 }
 
 bool store_ingest_events_end(struct store_ingest *ingest,
                              const struct event_log *log,
                              struct err *err)
 {
-    int64_t log_id;
-    bool ok = begin_events(ingest, err) && ingest_log_open(ingest, &log_id, err) &&
-              event_writer_end(ingest->events, log_id, log, err);
+    struct results_file *file;
+    bool ok = begin_events(ingest, err) && ingest_log_open(ingest, &file, err) &&
+              event_writer_end(ingest->events, file, log, err);
     end_events(ingest);
     return ok;
 }
 
-/* Without its upload the log is to be purged. */
 bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
 {
     struct store *store = ingest->store;
-    int64_t log_id = ingest->log_id;
+    int64_t trace_id = ingest->trace_id;
     end_events(ingest);
     end_timeline(ingest);
-    ingest->log_id = 0;
-    if (log_id == 0) {
+    results_file_discard(ingest_log_take(ingest));
+    ingest->trace_id = 0;
+    if (trace_id == 0) {
         return true;
     }
-    int64_t trace_id = ingest->trace_id;
-    ingest->trace_id = 0;
-    if (!store_write_begin(store, STORE_BATCH, err)) {
-        return false;
-    }
-    bool ok =
-        db_run_id(store->writer, "UPDATE event_log SET upload_id = NULL WHERE id = ?", log_id,
-                  err) &&
-        (trace_id == 0 ||
-         db_run_id(store->writer, "UPDATE trace SET upload_id = NULL WHERE id = ?", trace_id, err));
-    return store_write_end(store, ok, err) && store_purge(store, err);
+    /* Without its upload it is to be purged. */
+    return store_write_begin(store, STORE_BATCH, err) &&
+           store_write_end(store,
+                           db_run_id(store->writer,
+                                     "UPDATE trace SET upload_id = NULL WHERE id = ?", trace_id,
+                                     err),
+                           err) &&
+           store_purge(store, err);
 }
 
 /* ---- traces ---- */
@@ -258,7 +260,7 @@ static bool write_tables(struct store_ingest *ingest,
                          struct err *err)
 {
     struct trace_place place = {.upload_id = ingest->upload_id,
-                                .log_id = ingest->log_id,
+                                .has_events = ingest->file != NULL,
                                 .worker = worker,
                                 .span_digits = span_digits,
                                 .format = format};
@@ -272,7 +274,25 @@ bool store_ingest_tables(struct store_ingest *ingest,
                          const struct trace_results *results,
                          struct err *err)
 {
-    return ingest->log_id == 0 || write_tables(ingest, worker, span_digits, format, results, err);
+    return ingest->file == NULL ||
+           (know_job(ingest, err) &&
+            write_tables(ingest, worker, span_digits, format, results, err));
+}
+
+static bool add_written(struct store_ingest *ingest, int64_t trace_id, struct err *err)
+{
+    if (ingest->written_count == ingest->written_capacity) {
+        size_t capacity = 2 * ingest->written_capacity + 4;
+        struct written_trace *grown = realloc(ingest->written, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
+        }
+        ingest->written = grown;
+        ingest->written_capacity = capacity;
+    }
+    ingest->written[ingest->written_count++] =
+        (struct written_trace){trace_id, ingest_log_take(ingest)};
+    return true;
 }
 
 bool store_ingest_trace(struct store_ingest *ingest,
@@ -290,9 +310,11 @@ bool store_ingest_trace(struct store_ingest *ingest,
     int64_t trace_id = ingest->trace_id;
     /* The next events are those of the next trace. */
     end_events(ingest);
-    ingest->log_id = 0;
+    end_timeline(ingest);
     ingest->trace_id = 0;
-    return ingest_rows_warnings(ingest->store, trace_id, results, err);
+    return (ingest->file == NULL ||
+            (results_file_seal(ingest->file, err) && add_written(ingest, trace_id, err))) &&
+           ingest_rows_warnings(ingest->store, trace_id, results, err);
 }
 
 /* ---- publishing ---- */
@@ -366,6 +388,30 @@ static bool renew_run(struct store_ingest *ingest, struct err *err)
            run_figures_renew(db, run_id, err) && series_points_refresh(db, run_id, err);
 }
 
+static bool publish_files(struct store_ingest *ingest, struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < ingest->written_count; i++) {
+        ok = results_file_publish(ingest->written[i].file, ingest->written[i].id, RESULTS_EVENTS,
+                                  err);
+    }
+    return ok;
+}
+
+static bool sync_files(const struct store_ingest *ingest, struct err *err)
+{
+    struct results_file **files = calloc(ingest->written_count + 1, sizeof(struct results_file *));
+    if (files == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
+    }
+    for (size_t i = 0; i < ingest->written_count; i++) {
+        files[i] = ingest->written[i].file;
+    }
+    bool ok = results_files_sync(files, ingest->written_count, err);
+    free(files);
+    return ok;
+}
+
 static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struct err *err)
 {
     struct db *db = ingest->store->writer;
@@ -388,22 +434,36 @@ static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struc
         return err_set(err, ERR_INTERNAL, "an upload that is not on disk cannot be published");
     }
     return db_run_id(db, "DELETE FROM taken_over WHERE job_id = ?", ingest->job_id, err) &&
-           renew_run(ingest, err);
+           publish_files(ingest, err) && renew_run(ingest, err);
+}
+
+static void free_ingest(struct store_ingest *ingest)
+{
+    end_events(ingest);
+    end_timeline(ingest);
+    results_file_discard(ingest->file);
+    for (size_t i = 0; i < ingest->written_count; i++) {
+        results_file_discard(ingest->written[i].file);
+    }
+    free(ingest->written);
+    free(ingest);
 }
 
 bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
 {
     struct store *store = ingest->store;
     struct rival rival = {0};
-    bool ok = store_write_begin(store, STORE_DURABLE, err);
+    bool ok = sync_files(ingest, err) && store_write_begin(store, STORE_DURABLE, err);
     ok = ok && store_write_end(store, publish_rows(ingest, &rival, err), err);
     if (!ok) {
         store_ingest_abort(ingest);
         return false;
     }
-    end_events(ingest);
-    end_timeline(ingest);
-    free(ingest);
+    for (size_t i = 0; i < ingest->written_count; i++) {
+        results_file_keep(ingest->written[i].file);
+    }
+    ingest->written_count = 0;
+    free_ingest(ingest);
     /* The upload is visible; what it replaced is not any more and goes now or at the next start. */
     struct err second = ERR_INIT;
     bool replaced = rival.upload_id != 0;
@@ -436,11 +496,9 @@ void store_ingest_abort(struct store_ingest *ingest)
         return;
     }
     struct err err = ERR_INIT;
-    end_events(ingest);
-    end_timeline(ingest);
     if (ingest->upload_id != 0 && !remove_upload(ingest, &err)) {
         log_write(ingest->store->log, LOG_WARN,
                   "an upload that was given up stays until the next start: %s", err.msg);
     }
-    free(ingest);
+    free_ingest(ingest);
 }

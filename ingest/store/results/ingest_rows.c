@@ -212,7 +212,7 @@ bool ingest_rows_trace(struct db *db,
     if (ok) {
         row_put_int(&writer, place->upload_id);
         row_put_int(&writer, place->derived_of);
-        row_put_int(&writer, place->log_id);
+        row_put_int(&writer, place->has_events);
         row_put_text(&writer, place->worker);
         row_put_text(&writer, place->span_digits);
         row_put_text(&writer, place->format);

@@ -53,7 +53,7 @@ bool ingest_rows_warnings(struct store *store,
 struct trace_place {
     int64_t upload_id;
     int64_t derived_of; /* the trace whose figures by other rules these are; 0: none */
-    int64_t log_id;     /* its events and timeline; 0: none */
+    bool has_events;    /* in its file */
     const char *worker;
     const char *span_digits;
     const char *format;

@@ -50,7 +50,7 @@ CREATE TABLE trace (
     cycle_use_count         INTEGER NOT NULL DEFAULT 0, -- rows in cycle_use
     device_property_count   INTEGER NOT NULL DEFAULT 0, -- entries of deviceProperties
     collective_count        INTEGER NOT NULL DEFAULT 0, -- by our rule
-    log_id                  INTEGER REFERENCES event_log (id), -- NULL: no events were kept
+    has_events              INTEGER NOT NULL DEFAULT 0, -- 1: they are in its file (results_file)
     role_kernel_ns          INTEGER NOT NULL DEFAULT 0, -- how the whole time divides, inside of steps
                                                 -- and outside; all add up to duration_ns
     role_memcpy_ns          INTEGER NOT NULL DEFAULT 0,
@@ -66,6 +66,15 @@ CREATE TABLE trace (
 ) STRICT;
 CREATE INDEX trace_upload ON trace (upload_id);
 CREATE INDEX trace_derived_of ON trace (derived_of) WHERE derived_of IS NOT NULL;
+
+-- The files of published traces (store/results_files.h). The file goes before its row.
+CREATE TABLE results_file (
+    trace_id   INTEGER NOT NULL REFERENCES trace (id),
+    kind       INTEGER NOT NULL, -- enum results_kind: 0 events, and the timeline if it was made at once; 1 one that was made later
+    key        TEXT NOT NULL UNIQUE, -- 32 hex digits, never used again: results/ab/cdef....db
+    size_bytes INTEGER NOT NULL,
+    PRIMARY KEY (trace_id, kind)
+) STRICT, WITHOUT ROWID;
 
 -- Names, shapes, call stacks and launch configurations, each once a trace.
 CREATE TABLE text (

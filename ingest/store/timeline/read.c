@@ -1,6 +1,6 @@
 /* The way to a window of a timeline: the index names the blocks without a look into them, then each
  * of them is read by its row. */
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 #include "ingest/store/store_timeline.h"
 #include "ingest/store/timeline/blocks.h"
 #include "ingest/store/timeline/sql.h"
@@ -11,25 +11,29 @@
 #define PLACES_FIRST 64
 #define NO_LOG INT64_MIN
 
-/* *log_id is NO_LOG for a trace that was stored without its events; derived figures
- * have the timeline of their trace. ERR_NOT_FOUND. */
-static bool find_log(struct db *db, int64_t trace_id, int64_t *log_id, struct err *err)
+/* The file with the timeline of a trace: *log_id is NO_LOG for one that was stored without its
+ * events; derived figures have the timeline of their trace. ERR_NOT_FOUND. */
+static bool find_log(struct store_snapshot *snapshot,
+                     int64_t trace_id,
+                     struct db **db,
+                     int64_t *log_id,
+                     struct err *err)
 {
-    struct db_stmt st;
-    if (!store_check_figures(db, trace_id, err)) {
-        return false;
-    }
-    db_prepare(&st, db,
-               "SELECT m.log_id FROM trace AS t"
-               " JOIN trace AS m ON m.id = coalesce(t.derived_of, t.id) WHERE t.id = ?");
-    db_put_int(&st, trace_id);
-    *log_id = db_next(&st) ? db_get_optional(&st) : NO_LOG;
-    return db_done(&st, err);
+    struct db *catalogue;
+    bool ok = store_snapshot_read(snapshot, &catalogue, err) &&
+              store_check_figures(catalogue, trace_id, err) &&
+              store_snapshot_file(snapshot, trace_id, RESULTS_TIMELINE, db, err);
+    *log_id = ok && *db != NULL ? RESULTS_LOG_ID : NO_LOG;
+    return ok;
 }
 
-static bool need_log(struct db *db, int64_t trace_id, int64_t *log_id, struct err *err)
+static bool need_log(struct store_snapshot *snapshot,
+                     int64_t trace_id,
+                     struct db **db,
+                     int64_t *log_id,
+                     struct err *err)
 {
-    return find_log(db, trace_id, log_id, err) &&
+    return find_log(snapshot, trace_id, db, log_id, err) &&
            (*log_id != NO_LOG ||
             err_set(err, ERR_GONE, "trace %lld has no timeline", (long long)trace_id));
 }
@@ -62,10 +66,7 @@ bool store_timeline(struct store_snapshot *snapshot,
     struct db *db = NULL;
     int64_t log_id = NO_LOG;
     *out = NULL;
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
-    return find_log(db, trace_id, &log_id, err) &&
+    return find_log(snapshot, trace_id, &db, &log_id, err) &&
            (log_id == NO_LOG || read_tracks(db, arena, log_id, out, err));
 }
 
@@ -117,11 +118,8 @@ bool store_timeline_labels(struct store_snapshot *snapshot,
     if (*labels == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the labels of the timeline");
     }
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
     column_reader_init(&reader, TIMELINE_LABELS_MAX_BYTES);
-    bool ok = need_log(db, trace_id, &log_id, err);
+    bool ok = need_log(snapshot, trace_id, &db, &log_id, err);
     for (size_t begin = 0; ok && begin < count;) {
         size_t end = begin + 1;
         while (end < count &&
@@ -221,10 +219,7 @@ bool store_timeline_places(struct store_snapshot *snapshot,
     struct db *db = NULL;
     struct place_list list = {.arena = arena};
     int64_t log_id = NO_LOG;
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
-    bool ok = need_log(db, trace_id, &log_id, err) &&
+    bool ok = need_log(snapshot, trace_id, &db, &log_id, err) &&
               list_places(db, log_id, kind_text(kind), part, &list, err);
     *places = list.at;
     *count = list.count;
@@ -306,10 +301,7 @@ bool store_timeline_blocks(struct store_snapshot *snapshot,
     struct store_timeline_visitor only = *visitor;
     struct block_use use = {.context = &only,
                             .take = kind == STORE_TIMELINE_POINTS ? take_points : take_block};
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
-    return need_log(db, trace_id, &log_id, err) &&
+    return need_log(snapshot, trace_id, &db, &log_id, err) &&
            read_places(db, log_id, places, count, &use, err);
 }
 
@@ -420,11 +412,8 @@ bool store_flows(struct store_snapshot *snapshot,
     struct place_list list = {.arena = arena};
     struct db *db = NULL;
     int64_t log_id = NO_LOG;
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
     const char *kind = by_target ? TIMELINE_FLOWS_BY_TARGET_KIND : TIMELINE_FLOWS_KIND;
-    bool ok = need_log(db, trace_id, &log_id, err) &&
+    bool ok = need_log(snapshot, trace_id, &db, &log_id, err) &&
               list_places(db, log_id, kind, &part, &list, err) &&
               read_places(db, log_id, list.at, list.count, &use, err);
     *flows = search.flows;

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* A transaction holds the writer for some 5 ms: what another upload waits for its turn at the
- * most. */
+/* So much at a time, so that it stays small. */
 #define PENDING_BYTES ((size_t)1 << 20)
 #define PENDING_ROWS 512u
 #define PENDING_MAX_BYTES ((size_t)2 << 30)
@@ -17,14 +16,13 @@ struct pending_row {
 };
 
 struct timeline_row_writer {
-    struct store *store;
-    int64_t log_id;
+    struct results_file *file;
     struct buf bytes; /* of the pending rows, one behind the other */
     struct pending_row pending[PENDING_ROWS];
     size_t pending_count;
 };
 
-/* ---- transactions ---- */
+/* ---- rows ---- */
 
 static bool insert_block(struct db *db,
                          const struct timeline_row_writer *row_writer,
@@ -36,7 +34,7 @@ static bool insert_block(struct db *db,
     db_prepare(&st, db,
                "INSERT INTO timeline_block (log_id, kind, level, position, first_track, last_track,"
                " first_start_ns, max_end_ns, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    db_put_int(&st, row_writer->log_id);
+    db_put_int(&st, RESULTS_LOG_ID);
     db_put_text(&st, row->kind);
     db_put_int(&st, row->level);
     db_put_int(&st, row->position);
@@ -58,7 +56,7 @@ static bool insert_other(struct db *db,
     db_prepare(&st, db,
                "INSERT INTO timeline (log_id, kind, first_id, label_count, bytes)"
                " VALUES (?, ?, ?, ?, ?)");
-    db_put_int(&st, row_writer->log_id);
+    db_put_int(&st, RESULTS_LOG_ID);
     db_put_text(&st, row->kind);
     db_put_int(&st, row->position);
     db_put_int(&st, row->label_count);
@@ -80,14 +78,11 @@ insert_pending(struct db *db, const struct timeline_row_writer *row_writer, stru
 
 static bool flush(struct timeline_row_writer *row_writer, struct err *err)
 {
-    struct store *store = row_writer->store;
     if (row_writer->pending_count == 0) {
         return true;
     }
-    if (!store_write_begin(store, STORE_BATCH, err)) {
-        return false;
-    }
-    bool ok = store_write_end(store, insert_pending(store->writer, row_writer, err), err);
+    bool ok = insert_pending(results_file_begin(row_writer->file), row_writer, err);
+    results_file_end(row_writer->file);
     row_writer->pending_count = 0;
     buf_clear(&row_writer->bytes);
     return ok;
@@ -130,21 +125,20 @@ bool timeline_row_writer_finish(struct timeline_row_writer *row_writer, struct e
     return flush(row_writer, err);
 }
 
-int64_t timeline_row_writer_log(const struct timeline_row_writer *row_writer)
+const struct results_file *timeline_row_writer_file(const struct timeline_row_writer *row_writer)
 {
-    return row_writer->log_id;
+    return row_writer->file;
 }
 
 /* ---- life ---- */
 
-struct timeline_row_writer *timeline_row_writer_create(struct store *store, int64_t log_id)
+struct timeline_row_writer *timeline_row_writer_create(struct results_file *file)
 {
     struct timeline_row_writer *row_writer = calloc(1, sizeof *row_writer);
     if (row_writer == NULL) {
         return NULL;
     }
-    row_writer->store = store;
-    row_writer->log_id = log_id;
+    row_writer->file = file;
     buf_init(&row_writer->bytes, PENDING_MAX_BYTES);
     return row_writer;
 }

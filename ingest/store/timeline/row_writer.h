@@ -4,7 +4,7 @@
 #define KS_STORE_TIMELINE_ROW_WRITER_H
 
 #include "ingest/base/attr.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 #include "ingest/store/timeline/blocks.h"
 
 #include <stdbool.h>
@@ -23,19 +23,18 @@ struct timeline_row {
 
 struct timeline_row_writer;
 
-/* Creates one for the rows of a log. NULL without memory. */
-struct timeline_row_writer *timeline_row_writer_create(struct store *store,
-                                                       int64_t log_id) KS_MUST_USE;
+/* Creates one for the rows of a file. NULL without memory. */
+struct timeline_row_writer *timeline_row_writer_create(struct results_file *file) KS_MUST_USE;
 /* Frees it; rows not yet written are lost. NULL is allowed. */
 void timeline_row_writer_destroy(struct timeline_row_writer *row_writer);
 
-int64_t timeline_row_writer_log(const struct timeline_row_writer *row_writer);
+const struct results_file *timeline_row_writer_file(const struct timeline_row_writer *row_writer);
 /* Packs what `columns` holds; the caller then clears it. */
 bool timeline_row_writer_add(struct timeline_row_writer *row_writer,
                              const struct timeline_row *row,
                              struct column_writer *columns,
                              struct err *err) KS_MUST_USE;
-/* Writes the rows that wait for a transaction. */
+/* Writes the rows that wait. */
 bool timeline_row_writer_finish(struct timeline_row_writer *row_writer,
                                 struct err *err) KS_MUST_USE;
 

@@ -24,10 +24,10 @@ struct timeline_rows {
     int64_t positions[KIND_COUNT][TIMELINE_LEVELS_MAX];
 };
 
-static struct timeline_rows *make_rows(struct store *store, int64_t log_id)
+static struct timeline_rows *make_rows(struct results_file *file)
 {
     struct timeline_rows *rows = calloc(1, sizeof *rows);
-    struct timeline_row_writer *row_writer = timeline_row_writer_create(store, log_id);
+    struct timeline_row_writer *row_writer = timeline_row_writer_create(file);
     if (rows == NULL || row_writer == NULL) {
         timeline_row_writer_destroy(row_writer);
         free(rows);
@@ -50,16 +50,16 @@ void timeline_rows_free(struct timeline_rows *rows)
 static struct timeline_rows *rows_of(struct store_ingest *ingest, struct err *err)
 {
     struct timeline_rows **place = ingest_log_timeline(ingest);
-    int64_t log_id = 0;
-    if (!ingest_log_open(ingest, &log_id, err)) {
+    struct results_file *file = NULL;
+    if (!ingest_log_open(ingest, &file, err)) {
         return NULL;
     }
-    if (*place != NULL && timeline_row_writer_log((*place)->row_writer) != log_id) {
+    if (*place != NULL && timeline_row_writer_file((*place)->row_writer) != file) {
         timeline_rows_free(*place);
         *place = NULL;
     }
     if (*place == NULL) {
-        *place = make_rows(ingest_log_store(ingest), log_id);
+        *place = make_rows(file);
     }
     if (*place == NULL) {
         (void)err_set(err, ERR_NO_MEMORY, "no memory to store a timeline");
@@ -180,21 +180,21 @@ bool store_ingest_timeline(struct store_ingest *ingest,
 
 /* ---- a timeline that comes later ---- */
 
-/* *log_id 0: the trace has no log, or a timeline already. Blocks without tracks are what a crash
- * has left. */
-static bool claim_log(struct db *db, int64_t trace_id, int64_t *log_id, struct err *err)
+/* Whether the trace has events and no timeline. */
+static bool wants_timeline(struct store *store, int64_t trace_id, bool *wants, struct err *err)
 {
-    struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT log_id FROM trace AS t WHERE id = ? AND log_id IS NOT NULL AND NOT EXISTS"
-               " (SELECT 1 FROM timeline WHERE log_id = t.log_id"
-               " AND kind = '" TIMELINE_TRACKS_KIND "')");
-    db_put_int(&st, trace_id);
-    *log_id = db_next(&st) ? db_get_int(&st) : 0;
-    return db_done(&st, err) &&
-           (*log_id == 0 ||
-            (db_run_id(db, "DELETE FROM timeline_block WHERE log_id = ?", *log_id, err) &&
-             db_run_id(db, "DELETE FROM timeline WHERE log_id = ?", *log_id, err)));
+    struct store_snapshot snapshot;
+    struct timeline *timeline = NULL;
+    struct db *events = NULL;
+    struct arena arena;
+    arena_init(&arena, 0);
+    store_snapshot_init(&snapshot, store);
+    bool ok = store_snapshot_file(&snapshot, trace_id, RESULTS_EVENTS, &events, err) &&
+              (events == NULL || store_timeline(&snapshot, &arena, trace_id, &timeline, err));
+    *wants = ok && events != NULL && timeline == NULL;
+    store_snapshot_close(&snapshot);
+    arena_free(&arena);
+    return ok;
 }
 
 bool store_timeline_begin(struct store *store,
@@ -202,17 +202,34 @@ bool store_timeline_begin(struct store *store,
                           struct store_ingest **out,
                           struct err *err)
 {
-    int64_t log_id = 0;
+    bool wants = false;
     *out = NULL;
-    if (!store_write_begin(store, STORE_BATCH, err) ||
-        !store_write_end(store, claim_log(store->writer, trace_id, &log_id, err), err)) {
+    if (!wants_timeline(store, trace_id, &wants, err)) {
         return false;
     }
-    *out = log_id == 0 ? NULL : ingest_log_reopen(store, log_id, err);
-    return log_id == 0 || *out != NULL;
+    *out = wants ? ingest_log_of_timeline(store, err) : NULL;
+    return !wants || *out != NULL;
 }
 
-void store_timeline_end(struct store_ingest *ingest)
+static bool
+publish(struct store *store, const struct results_file *file, int64_t trace_id, struct err *err)
 {
+    return store_write_begin(store, STORE_DURABLE, err) &&
+           store_write_end(store,
+                           store_check_trace(store->writer, trace_id, err) &&
+                               results_file_publish(file, trace_id, RESULTS_TIMELINE, err),
+                           err);
+}
+
+bool store_timeline_end(struct store_ingest *ingest, int64_t trace_id, bool ok, struct err *err)
+{
+    struct results_file *file = NULL;
+    ok = ok && ingest_log_open(ingest, &file, err) && results_file_seal(file, err) &&
+         results_files_sync(&file, 1, err) &&
+         publish(ingest_log_store(ingest), file, trace_id, err);
+    if (ok) {
+        results_file_keep(ingest_log_take(ingest));
+    }
     store_ingest_abort(ingest);
+    return ok;
 }

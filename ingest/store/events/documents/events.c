@@ -124,10 +124,7 @@ bool store_event_get(struct store_snapshot *snapshot,
     struct db *db;
     struct event_reader reader;
     struct loaded_block loaded;
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
-    bool ok = event_reader_open(&reader, db, trace_id, err);
+    bool ok = event_reader_begin(&reader, snapshot, trace_id, &db, err);
     if (ok) {
         loaded_block_init(&loaded);
         ok = answer(db, &reader, &loaded, arena, event, out, err);

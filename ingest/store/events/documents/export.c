@@ -1,8 +1,9 @@
-/* A trace given back as the document it was, block by block. Each block is read in a transaction of
- * its own, because a slow client may take minutes for the whole. */
+/* A trace given back as the document it was, block by block. It holds the file of its events, which
+ * nobody changes, but no connection to the catalogue: a slow client may take minutes for the whole.
+ */
 #include "ingest/store/events/documents/print.h"
 #include "ingest/store/events/reader.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 #include "ingest/store/store_events.h"
 
 #include <stdlib.h>
@@ -14,6 +15,8 @@ enum export_part { EXPORT_HEAD, EXPORT_EVENTS, EXPORT_TAIL, EXPORT_DONE };
 
 struct store_export {
     struct store *store;
+    char key[RESULTS_KEY_BYTES];
+    struct db *file; /* of this key */
     struct event_reader reader;
     struct printed_template *printed; /* by template, in the reader's arena; made when needed */
     int64_t start_ns;                 /* as the file counts */
@@ -34,6 +37,26 @@ static bool no_memory(struct err *err)
 
 /* ---- opening ---- */
 
+static void release_file(struct store_export *from)
+{
+    if (from->file != NULL) {
+        results_file_release(from->store, from->key, from->file);
+    }
+}
+
+static bool open_reader(struct store_export *from,
+                        struct store_snapshot *snapshot,
+                        int64_t trace_id,
+                        struct err *err)
+{
+    struct db *catalogue;
+    return store_snapshot_read(snapshot, &catalogue, err) &&
+           results_file_find(catalogue, trace_id, RESULTS_EVENTS, from->key, err) &&
+           (from->key[0] == '\0' ||
+            results_file_acquire(from->store, from->key, &from->file, err)) &&
+           event_reader_open(&from->reader, catalogue, from->file, trace_id, err);
+}
+
 bool store_export_open(struct store_snapshot *snapshot,
                        int64_t trace_id,
                        int64_t start_ns,
@@ -41,14 +64,13 @@ bool store_export_open(struct store_snapshot *snapshot,
                        struct store_export **out,
                        struct err *err)
 {
-    struct db *db;
     struct store_export *from = calloc(1, sizeof *from);
     if (from == NULL) {
         return no_memory(err);
     }
     from->store = snapshot->store;
-    if (!store_snapshot_read(snapshot, &db, err) ||
-        !event_reader_open(&from->reader, db, trace_id, err)) {
+    if (!open_reader(from, snapshot, trace_id, err)) {
+        release_file(from);
         free(from);
         return false;
     }
@@ -75,6 +97,7 @@ void store_export_close(struct store_export *from)
     loaded_block_free(&from->loaded);
     buf_free(&from->out);
     event_reader_close(&from->reader);
+    release_file(from);
     free(from);
 }
 
@@ -106,14 +129,23 @@ static bool find_block(struct store_export *from, struct db_stmt *st, struct err
     return true;
 }
 
-static bool read_block(struct store_export *from, struct db *db, struct err *err)
+/* Whether the trace is still there. */
+static bool check_trace(struct store_export *from, struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(from->store, &db, err)) {
+        return false;
+    }
+    bool ok = event_reader_check(&from->reader, db, err);
+    store_read_end(from->store, db);
+    return ok;
+}
+
+static bool read_block(struct store_export *from, struct err *err)
 {
     struct db_stmt st;
     struct err second = ERR_INIT;
-    if (!event_reader_check(&from->reader, db, err)) {
-        return false;
-    }
-    db_prepare(&st, db,
+    db_prepare(&st, from->file,
                "SELECT" EVENT_BLOCK_COLUMNS " FROM event_block"
                " WHERE log_id = ? AND first_event >= ? ORDER BY first_event");
     db_put_int(&st, from->reader.log_id);
@@ -123,20 +155,15 @@ static bool read_block(struct store_export *from, struct db *db, struct err *err
     if (ok && !from->has_block && from->next_event != from->reader.event_count) {
         ok = err_set(err, ERR_STORE, "event %u is missing", from->next_event);
     }
-    return ok &&
-           (!from->has_block || loaded_block_read_slices(&from->loaded, &from->reader, db, err));
+    return ok && (!from->has_block ||
+                  loaded_block_read_slices(&from->loaded, &from->reader, from->file, err));
 }
 
 static bool next_block(struct store_export *from, struct err *err)
 {
-    struct db *db;
     loaded_block_free(&from->loaded);
     from->has_block = false;
-    if (!store_read_begin(from->store, &db, err)) {
-        return false;
-    }
-    bool ok = read_block(from, db, err);
-    store_read_end(from->store, db);
+    bool ok = check_trace(from, err) && read_block(from, err);
     if (ok && !from->has_block) {
         from->part = EXPORT_TAIL;
     }
@@ -197,23 +224,18 @@ static void print_head(struct store_export *from, const char *head)
 
 static bool read_head(struct store_export *from, struct err *err)
 {
-    struct db *db;
     struct db_stmt st;
     struct arena arena;
     struct err second = ERR_INIT;
     const char *head = "";
-    if (!store_read_begin(from->store, &db, err)) {
-        return false;
-    }
     arena_init(&arena, 0);
-    bool ok = event_reader_check(&from->reader, db, err);
-    db_prepare(&st, db, "SELECT head FROM event_log WHERE id = ?");
+    bool ok = check_trace(from, err);
+    db_prepare(&st, from->file, "SELECT head FROM event_log WHERE id = ?");
     db_put_int(&st, from->reader.log_id);
     if (ok && db_next(&st)) {
         ok = event_head_decode(&head, &arena, &st, err);
     }
     ok = db_done(&st, ok ? err : &second) && ok;
-    store_read_end(from->store, db);
     if (ok) {
         print_head(from, head);
     }

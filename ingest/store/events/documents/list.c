@@ -89,10 +89,7 @@ bool store_events_get(struct store_snapshot *snapshot,
                       struct err *err)
 {
     struct list_read list = {.has_block = false};
-    if (!store_snapshot_read(snapshot, &list.db, err)) {
-        return false;
-    }
-    bool ok = event_reader_open(&list.reader, list.db, trace_id, err);
+    bool ok = event_reader_begin(&list.reader, snapshot, trace_id, &list.db, err);
     if (ok) {
         loaded_block_init(&list.loaded);
         ok = read_all(&list, arena, events, count, out, err);

@@ -471,12 +471,9 @@ bool store_events_search(struct store_snapshot *snapshot,
     if (search == NULL) {
         return no_memory(err);
     }
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
     search->limit = limit;
     search->count_max = count_max;
-    bool ok = event_reader_open(&search->reader, db, trace_id, err);
+    bool ok = event_reader_begin(&search->reader, snapshot, trace_id, &db, err);
     if (ok) {
         search->is_unbounded = start_ns == INT64_MIN && end_ns == INT64_MAX;
         search->start_ns = event_to_file_time(&search->reader, start_ns);

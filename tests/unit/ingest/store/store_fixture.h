@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Behind the headers that it needs. */
@@ -77,6 +78,23 @@ static inline void close_store(struct fixture *f)
 {
     store_close(f->store);
     f->store = NULL;
+}
+
+/* `work` in a process of its own, which ends with the store open. The store is closed before and
+ * afterwards. */
+static inline void
+end_without_warning(struct fixture *f, void (*work)(struct fixture *, void *), void *context)
+{
+    int status = 1;
+    close_store(f);
+    pid_t child = fork();
+    if (child == 0) {
+        open_store(f);
+        work(f, context);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 static inline int set_up_store(void **state)

@@ -1,11 +1,13 @@
 /* Timelines in the store: what is written comes back, a window reads its own blocks only, and
  * damage is told. */
 #include "ingest/store/db/db.h"
+#include "ingest/store/ingest_log.h"
 #include "ingest/store/store_events.h"
 #include "ingest/store/store_timeline.h"
 #include "ingest/store/timeline/blocks.h"
 #include "tests/unit/ingest/analysis/timeline/made_timeline.h"
 #include "tests/unit/ingest/store/store_fixture.h"
+#include "tests/unit/ingest/store/trace_file.h"
 
 #include <math.h>
 
@@ -679,16 +681,6 @@ static void test_changed_columns_are_sound_or_refused(void **state)
     made_free(&made);
 }
 
-static void change_bytes(struct fixture *f, const char *sql)
-{
-    struct db *db;
-    char path[TEST_PATH_BYTES + 32];
-    (void)snprintf(path, sizeof path, "%s/kinetoscope.db", f->dir);
-    assert_ok(f, db_open(&db, path, DB_WRITER, &f->err));
-    assert_ok(f, db_exec(db, sql, &f->err));
-    db_close(db);
-}
-
 static void test_damage_is_told(void **state)
 {
     struct fixture *f = *state;
@@ -702,9 +694,9 @@ static void test_damage_is_told(void **state)
         .last_track = UINT32_MAX, .start_ns = INT64_MIN, .end_ns = INT64_MAX};
     make_mixed(&made);
     int64_t trace_id = store_made(f, &made);
-    change_bytes(f, "UPDATE timeline_block SET bytes = CAST(substr(bytes, 1, 40) || x'55aa' ||"
-                    " substr(bytes, 43) AS BLOB) WHERE position = 0;"
-                    "UPDATE timeline SET bytes = substr(bytes, 1, length(bytes) - 3)");
+    change_trace_file(f, "UPDATE timeline_block SET bytes = CAST(substr(bytes, 1, 40) || x'55aa' ||"
+                         " substr(bytes, 43) AS BLOB) WHERE position = 0;"
+                         "UPDATE timeline SET bytes = substr(bytes, 1, length(bytes) - 3)");
     assert_fails(f, READ(f->store, store_timeline_read, trace_id, &part, &visitor, &f->err),
                  ERR_STORE);
     visitor.block = NULL;
@@ -715,7 +707,7 @@ static void test_damage_is_told(void **state)
     assert_fails(
         f, READ(f->store, store_timeline_labels, &f->arena, trace_id, ids, 1, &labels, &f->err),
         ERR_STORE);
-    change_bytes(f, "UPDATE timeline_block SET bytes = x''");
+    change_trace_file(f, "UPDATE timeline_block SET bytes = x''");
     assert_fails(f, READ(f->store, store_timeline_read, trace_id, &part, &visitor, &f->err),
                  ERR_STORE);
     free_seen(&seen);
@@ -735,18 +727,30 @@ static bool ingest_blocks(struct fixture *f, struct store_ingest *ingest, uint32
     return ok;
 }
 
+/* Into a file that takes no blocks. */
+static struct store_ingest *begin_full(struct fixture *f, int64_t *job_id)
+{
+    struct results_file *file;
+    struct store_ingest *ingest = begin_ingest(f, job_id);
+    assert_ok(f, ingest_log_open(ingest, &file, &f->err));
+    assert_ok(f, db_exec(results_file_begin(file),
+                         "CREATE TRIGGER full BEFORE INSERT ON timeline_block"
+                         " BEGIN SELECT RAISE(ABORT, 'no room for a block'); END",
+                         &f->err));
+    results_file_end(file);
+    return ingest;
+}
+
 /* Whether a block that comes later tells it or only the end. */
 static void test_blocks_that_cannot_be_written_are_told(void **state)
 {
     struct fixture *f = *state;
     int64_t job_id;
-    change_bytes(f, "CREATE TRIGGER full BEFORE INSERT ON timeline_block"
-                    " BEGIN SELECT RAISE(ABORT, 'no room for a block'); END");
-    struct store_ingest *ingest = begin_ingest(f, &job_id);
+    struct store_ingest *ingest = begin_full(f, &job_id);
     assert_true(ingest_blocks(f, ingest, 40));
     assert_fails(f, store_ingest_flows(ingest, true, NULL, 0, &f->err), ERR_STORE);
     store_ingest_abort(ingest);
-    ingest = begin_ingest(f, &job_id);
+    ingest = begin_full(f, &job_id);
     assert_fails(f, ingest_blocks(f, ingest, 2000), ERR_STORE);
     store_ingest_abort(ingest);
 }

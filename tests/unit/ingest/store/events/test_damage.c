@@ -1,6 +1,7 @@
 /* Stored events that are damaged, before or behind their compression, are refused or read as
  * others, but never bring the program down. */
 #include "tests/unit/ingest/formats/event_log/event_fixture.h"
+#include "tests/unit/ingest/store/trace_file.h"
 #include "tests/unit/unit.h"
 
 #include <zstd.h>
@@ -50,30 +51,32 @@ static int64_t store_sample(struct fixture *f)
     assert_ok(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &results, &f->err));
     assert_ok(f, store_ingest_publish(ingest, &f->err));
     builder_free(b);
-    /* Thousands of changes follow, which need not be on disk. */
-    assert_ok(f, db_exec(f->store->writer, "PRAGMA synchronous = OFF", &f->err));
     return trace_of_job(f, job);
 }
 
 static void *read_blob(struct fixture *f, const char *sql, size_t *len)
 {
+    struct db *db = open_trace_file(f);
     struct db_stmt st;
-    db_prepare(&st, f->store->writer, sql);
+    db_prepare(&st, db, sql);
     assert_true(db_next(&st));
     const void *bytes = db_peek_blob(&st, len);
     void *copy = malloc(*len + 1);
     assert_non_null(copy);
     memcpy(copy, bytes, *len);
     assert_ok(f, db_done(&st, &f->err));
+    db_close(db);
     return copy;
 }
 
 static void write_blob(struct fixture *f, const char *sql, const void *bytes, size_t len)
 {
+    struct db *db = open_trace_file(f);
     struct db_stmt st;
-    db_prepare(&st, f->store->writer, sql);
+    db_prepare(&st, db, sql);
     db_put_blob(&st, bytes, len);
     assert_ok(f, db_run(&st, &f->err));
+    db_close(db);
 }
 
 static void expect_sound(const struct fixture *f, bool ok)
@@ -207,7 +210,7 @@ static void rows_may_be_missing_or_wrong(void **state)
     struct fixture *f = *state;
     int64_t id = store_sample(f);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        assert_ok(f, db_exec(f->store->writer, changes[i], &f->err));
+        change_trace_file(f, changes[i]);
         (void)read_all(f, id);
         assert_ok(f, store_trace_delete(f->store, id, &f->err));
         id = store_sample(f);

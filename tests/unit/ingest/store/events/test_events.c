@@ -1,5 +1,6 @@
 /* Events go in as batches and come out, one by one and as a document, as they were written. */
 #include "tests/unit/ingest/formats/event_log/event_fixture.h"
+#include "tests/unit/ingest/store/trace_file.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -120,7 +121,7 @@ static void figures_of_the_plugin_share_the_log(void **state)
     assert_int_equal(trace->derived_id, derived_id);
     assert_ok(f, READ(f->store, store_event_get, &f->arena, derived_id, 0, &e, &f->err));
     assert_int_equal(e.start_ns, 5000);
-    assert_int_equal(query_number(f, "SELECT count(*) FROM event_log"), 1);
+    assert_int_equal(count_trace_files(f), 1);
 }
 
 static void what_is_not_there_is_told(void **state)
@@ -216,8 +217,8 @@ static void many_events_come_back(void **state)
     }
     buf_puts(&expected, "\n]}\n");
     assert_string_equal(got, expected.ptr);
-    assert_true(query_number(f, "SELECT count(*) FROM event_block") > 1);
-    assert_true(query_number(f, "SELECT count(*) FROM event_text") > 1);
+    assert_true(trace_file_number(f, "SELECT count(*) FROM event_block") > 1);
+    assert_true(trace_file_number(f, "SELECT count(*) FROM event_text") > 1);
     for (uint32_t i = 0; i < MANY; i += 997) {
         struct store_event e;
         assert_ok(f, READ(f->store, store_event_get, &f->arena, id, i, &e, &f->err));
@@ -229,11 +230,9 @@ static void many_events_come_back(void **state)
 
 /* ---- what goes ---- */
 
-static void expect_no_events(struct fixture *f)
+static void expect_no_events(const struct fixture *f)
 {
-    assert_int_equal(query_number(f, "SELECT count(*) FROM event_log"), 0);
-    assert_int_equal(query_number(f, "SELECT count(*) FROM event_block"), 0);
-    assert_int_equal(query_number(f, "SELECT count(*) FROM event_text"), 0);
+    assert_int_equal(count_trace_files(f), 0);
 }
 
 /* An archive: one member cannot be read behind its first batches, the next one can. */
@@ -316,42 +315,94 @@ static void deleting_leaves_the_events_of_others(void **state)
     int64_t first = store_many(f, "r");
     int64_t second = store_many(f, "s");
     assert_ok(f, store_trace_delete(f->store, first, &f->err));
-    assert_int_equal(query_number(f, "SELECT count(*) FROM event_log"), 1);
+    assert_int_equal(count_trace_files(f), 1);
     assert_ok(f, READ(f->store, store_event_get, &f->arena, second, MANY - 1, &e, &f->err));
     assert_ok(f, store_run_delete(f->store, "s", &f->err));
     expect_no_events(f);
 }
 
+static struct store_ingest *begin_many(struct fixture *f, bool to_the_end)
+{
+    char text[EVENT_BYTES];
+    struct store_ingest *ingest;
+    struct event_builder *b = builder_create();
+    int64_t job = add_job(f, "r", "f", to_the_end ? "y" : "x", true);
+    assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
+    for (uint32_t i = 0; i < MANY; i++) {
+        builder_put(f, b, ingest, make_event(text, i));
+    }
+    if (to_the_end) {
+        builder_end(f, b, ingest);
+    }
+    builder_free(b);
+    return ingest;
+}
+
 static void an_ingest_that_ends_early_leaves_nothing(void **state)
 {
     struct fixture *f = *state;
-    char text[EVENT_BYTES];
-    for (int way = 0; way < 3; way++) {
-        struct store_ingest *ingest;
-        struct event_builder *b = builder_create();
-        struct trace_results results = {.device_type = "GPU"};
-        int64_t job = add_job(f, "r", "f", way == 0 ? "x" : "y", true);
-        assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
-        for (uint32_t i = 0; i < MANY; i++) {
-            builder_put(f, b, ingest, make_event(text, i));
-        }
-        if (way == 0) {
-            store_ingest_abort(ingest);
-        } else {
-            builder_end(f, b, ingest);
-            if (way == 2) {
-                assert_ok(f, store_ingest_trace(ingest, "w", "", "x", &results, &f->err));
-            }
-            /* The end of the process: memory goes, rows stay until the next one. */
-            free(ingest);
-            assert_true(query_number(f, "SELECT count(*) FROM event_block") > 0);
-            close_store(f);
-            open_store(f);
-        }
-        builder_free(b);
+    store_ingest_abort(begin_many(f, false));
+    expect_no_events(f);
+    assert_int_equal(query_number(f, "SELECT count(*) FROM trace"), 0);
+}
+
+static void ingest_many(struct fixture *f, void *with_trace)
+{
+    struct trace_results results = {.device_type = "GPU"};
+    struct store_ingest *ingest = begin_many(f, true);
+    if (*(bool *)with_trace) {
+        assert_ok(f, store_ingest_trace(ingest, "w", "", "x", &results, &f->err));
+    }
+}
+
+static void a_process_that_ends_early_leaves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 2; i++) {
+        bool with_trace = i == 1;
+        end_without_warning(f, ingest_many, &with_trace);
+        assert_int_equal(count_trace_files(f), 1);
+        open_store(f);
         expect_no_events(f);
         assert_int_equal(query_number(f, "SELECT count(*) FROM trace"), 0);
     }
+}
+
+/* As a crash between the publication and the move leaves it. */
+static void a_published_file_is_moved_at_the_start(void **state)
+{
+    struct fixture *f = *state;
+    struct store_event e;
+    glob_t found;
+    char pattern[TEST_PATH_BYTES + 32];
+    char back[TEST_PATH_BYTES + 64];
+    int64_t id = store_many(f, "r");
+    close_store(f);
+    (void)snprintf(pattern, sizeof pattern, "%s/results/*/*.db", f->dir);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    const char *name = strrchr(found.gl_pathv[0], '/');
+    (void)snprintf(back, sizeof back, "%s/incoming/%.2s%s", f->dir, name - 2, name + 1);
+    assert_int_equal(rename(found.gl_pathv[0], back), 0);
+    open_store(f);
+    assert_ok(f, READ(f->store, store_event_get, &f->arena, id, MANY - 1, &e, &f->err));
+    assert_int_equal(access(found.gl_pathv[0], F_OK), 0);
+    assert_int_equal(count_trace_files(f), 1);
+    globfree(&found);
+}
+
+/* Somebody removed it: the answer says what to do. */
+static void a_file_that_is_gone_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct store_event e;
+    int64_t id = store_many(f, "r");
+    char command[TEST_PATH_BYTES + 32];
+    size_t len = (size_t)snprintf(command, sizeof command, "%s/results", f->dir);
+    remove_tree(command, len);
+    assert_fails(f, READ(f->store, store_event_get, &f->arena, id, 0, &e, &f->err), ERR_GONE);
+    assert_non_null(strstr(f->err.msg, "upload its file again"));
+    assert_ok(f, store_trace_delete(f->store, id, &f->err));
+    assert_int_equal(query_number(f, "SELECT count(*) FROM results_file"), 0);
 }
 
 static void replacing_takes_the_old_events(void **state)
@@ -378,6 +429,9 @@ int main(void)
         TEST(tables_may_come_before_the_trace),
         TEST(deleting_leaves_the_events_of_others),
         TEST(an_ingest_that_ends_early_leaves_nothing),
+        TEST(a_process_that_ends_early_leaves_nothing),
+        TEST(a_published_file_is_moved_at_the_start),
+        TEST(a_file_that_is_gone_is_told),
         TEST(replacing_takes_the_old_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

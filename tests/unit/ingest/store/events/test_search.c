@@ -1,5 +1,6 @@
 /* Events found by a text or a number in their name, category or arguments. */
 #include "tests/unit/ingest/formats/event_log/event_fixture.h"
+#include "tests/unit/ingest/store/trace_file.h"
 
 static const char *const events[] = {
     "{\"cat\": \"cpu_op\", \"name\": \"aten::MM\", \"pid\": \"mmm\", \"ts\": 40, \"args\": {\"mm "
@@ -197,8 +198,7 @@ static void blocks_that_cannot_match_are_not_read(void **state)
 {
     struct fixture *f = *state;
     int64_t id = store_many(f);
-    assert_ok(f, db_exec(f->store->writer,
-                         "UPDATE event_block SET bytes = x'00' WHERE first_event = 0", &f->err));
+    change_trace_file(f, "UPDATE event_block SET bytes = x'00' WHERE first_event = 0");
     struct store_event_hit *hits;
     size_t count;
     size_t total;

@@ -1,21 +1,18 @@
--- Every event of a trace, and its timeline. Both belong to a log, which is written while the file is read, before there is a row
--- of its trace.
+-- A file with the events of one trace and its timeline, or with a timeline that was made later. It is written once, before there is
+-- a row of its trace, and never changed (store/results_files.h). log_id is 1: a file has one log.
 
 CREATE TABLE event_log (
     id          INTEGER PRIMARY KEY,
-    upload_id   INTEGER REFERENCES upload (id) ON DELETE SET NULL, -- NULL: to be purged
     event_count INTEGER NOT NULL DEFAULT 0,
     text_count  INTEGER NOT NULL DEFAULT 0,
-    templates   BLOB, -- packed (store/codec/column_codec.h); NULL until all events are there
+    templates   BLOB, -- packed (store/codec/column_codec.h); NULL: a timeline alone
     head        BLOB  -- packed: members of the document beside the events
 ) STRICT;
-CREATE INDEX event_log_upload ON event_log (upload_id);
-
-CREATE INDEX trace_log ON trace (log_id);
+INSERT INTO event_log (id) VALUES (1);
 
 -- Events in file order, some thousands a row.
 CREATE TABLE event_block (
-    log_id       INTEGER NOT NULL REFERENCES event_log (id) ON DELETE CASCADE,
+    log_id       INTEGER NOT NULL,
     first_event  INTEGER NOT NULL,
     event_count  INTEGER NOT NULL,
     min_start_ns INTEGER NOT NULL, -- as the file gives times, without the base time; of no event:
@@ -28,7 +25,7 @@ CREATE TABLE event_block (
 
 -- Values that are texts, some thousands a row, by id.
 CREATE TABLE event_text (
-    log_id   INTEGER NOT NULL REFERENCES event_log (id) ON DELETE CASCADE,
+    log_id   INTEGER NOT NULL,
     first_id INTEGER NOT NULL,
     bytes    BLOB NOT NULL, -- packed
     PRIMARY KEY (log_id, first_id)
@@ -36,7 +33,7 @@ CREATE TABLE event_text (
 
 -- Parts of a level of the timeline, sorted by track and start (model/timeline.h).
 CREATE TABLE timeline_block (
-    log_id         INTEGER NOT NULL REFERENCES event_log (id) ON DELETE CASCADE,
+    log_id         INTEGER NOT NULL,
     kind           TEXT NOT NULL, -- "slices", "points", "flows", "flows_by_target"
     level          INTEGER NOT NULL, -- 0 for flows
     position       INTEGER NOT NULL,
@@ -53,7 +50,7 @@ CREATE INDEX timeline_block_place
 
 -- Tracks and levels in the first row, labels in the following ones, by their first id.
 CREATE TABLE timeline (
-    log_id      INTEGER NOT NULL REFERENCES event_log (id) ON DELETE CASCADE,
+    log_id      INTEGER NOT NULL,
     kind        TEXT NOT NULL, -- "tracks", "labels"
     first_id    INTEGER NOT NULL,
     label_count INTEGER NOT NULL, -- of this row

@@ -1,0 +1,361 @@
+/* Connections to files that are there: some stay open for the next reader. */
+#include "ingest/store/db/schema.h"
+#include "ingest/store/files/paths.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FAN_OUT_CHARS 2
+#define SUFFIX ".db"
+
+/* ---- paths ---- */
+
+static bool is_fit(int len, struct err *err)
+{
+    return (len > 0 && len < STORE_PATH_BYTES) ||
+           err_set(err, ERR_IO, "a path in the data directory is too long");
+}
+
+bool results_incoming_path(const struct store *store,
+                           const char *key,
+                           char out[STORE_PATH_BYTES],
+                           struct err *err)
+{
+    return is_fit(snprintf(out, STORE_PATH_BYTES, "%s/incoming/%s" SUFFIX, store->data_dir, key),
+                  err);
+}
+
+bool results_path(const struct store *store,
+                  const char *key,
+                  char out[STORE_PATH_BYTES],
+                  struct err *err)
+{
+    return is_fit(snprintf(out, STORE_PATH_BYTES, "%s/results/%.*s/%s" SUFFIX, store->data_dir,
+                           FAN_OUT_CHARS, key, key + FAN_OUT_CHARS),
+                  err);
+}
+
+static bool make_folders(const struct store *store, const char *path, struct err *err)
+{
+    char folder[STORE_PATH_BYTES];
+    if (!is_fit(snprintf(folder, sizeof folder, "%s/results", store->data_dir), err) ||
+        !store_make_dir(folder, err)) {
+        return false;
+    }
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = '\0';
+    return store_make_dir(folder, err);
+}
+
+bool results_move_in(const struct store *store, const char *key, struct err *err)
+{
+    char from[STORE_PATH_BYTES];
+    char to[STORE_PATH_BYTES];
+    return results_incoming_path(store, key, from, err) && results_path(store, key, to, err) &&
+           make_folders(store, to, err) &&
+           (rename(from, to) == 0 ||
+            err_set_errno(err, ERR_IO, errno, "renaming %s to %s", from, to));
+}
+
+/* ---- life ---- */
+
+/* Creating tables one by one takes longer than a small upload may. */
+static bool make_image(struct results_files *files, struct err *err)
+{
+    struct db *db;
+    sqlite3_int64 bytes = 0;
+    if (!db_open(&db, ":memory:", DB_MAKER, err)) {
+        return false;
+    }
+    if (db_exec(db, results_schema_sql, err)) {
+        files->image = sqlite3_serialize(db_handle(db), "main", &bytes, 0);
+        files->image_bytes = (size_t)bytes;
+    }
+    db_close(db);
+    return files->image != NULL || err->code != ERR_NONE ||
+           err_set(err, ERR_NO_MEMORY, "no memory for the files of results");
+}
+
+bool results_files_create(struct results_files **out, struct err *err)
+{
+    struct results_files *files = calloc(1, sizeof *files);
+    if (files == NULL || pthread_mutex_init(&files->lock, NULL) != 0) {
+        free(files);
+        return err_set(err, ERR_NO_MEMORY, "no memory for the files of results");
+    }
+    if (!make_image(files, err) || files->image == NULL) {
+        results_files_destroy(files);
+        return false;
+    }
+    *out = files;
+    return true;
+}
+
+void results_files_destroy(struct results_files *files)
+{
+    if (files == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < files->idle_count; i++) {
+        db_close(files->idle[i].db);
+    }
+    sqlite3_free(files->image);
+    (void)pthread_mutex_destroy(&files->lock);
+    free(files);
+}
+
+uint64_t results_files_bytes(const struct store *store)
+{
+    return atomic_load(&store->files->bytes);
+}
+
+/* ---- at start ---- */
+
+bool results_files_set_aside(const struct store *store, struct err *err)
+{
+    char path[STORE_PATH_BYTES];
+    char aside[STORE_PATH_BYTES];
+    if (!is_fit(snprintf(path, sizeof path, "%s/results", store->data_dir), err)) {
+        return false;
+    }
+    if (access(path, F_OK) != 0) {
+        return true;
+    }
+    unsigned n = 0;
+    do {
+        if (!is_fit(snprintf(aside, sizeof aside, "%s/results-of-lost-database-%u", store->data_dir,
+                             ++n),
+                    err)) {
+            return false;
+        }
+    } while (access(aside, F_OK) == 0);
+    return rename(path, aside) == 0 ||
+           err_set_errno(err, ERR_IO, errno, "renaming %s to %s", path, aside);
+}
+
+static bool is_named(struct store *store, const char *key, bool *named, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, store->writer, "SELECT 1 FROM results_file WHERE key = ?");
+    db_put_text(&st, key);
+    *named = db_next(&st);
+    return db_done(&st, err);
+}
+
+static bool recover_entry(struct store *store, const char *name, struct err *err)
+{
+    char key[RESULTS_KEY_BYTES];
+    bool named = false;
+    if (strspn(name, "0123456789abcdef") != RESULTS_KEY_BYTES - 1 ||
+        strcmp(name + RESULTS_KEY_BYTES - 1, SUFFIX) != 0) {
+        return true;
+    }
+    (void)snprintf(key, sizeof key, "%.*s", RESULTS_KEY_BYTES - 1, name);
+    return is_named(store, key, &named, err) && (!named || results_move_in(store, key, err));
+}
+
+static bool sum_bytes(struct store *store, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, store->writer, "SELECT coalesce(sum(size_bytes), 0) FROM results_file");
+    uint64_t bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
+    atomic_store(&store->files->bytes, bytes);
+    return db_done(&st, err);
+}
+
+bool results_files_recover(struct store *store, struct err *err)
+{
+    char folder[STORE_PATH_BYTES];
+    if (!is_fit(snprintf(folder, sizeof folder, "%s/incoming", store->data_dir), err)) {
+        return false;
+    }
+    DIR *dir = opendir(folder);
+    if (dir == NULL) {
+        return err_set_errno(err, ERR_IO, errno, "reading the folder %s", folder);
+    }
+    bool ok = true;
+    for (const struct dirent *entry = readdir(dir); ok && entry != NULL; entry = readdir(dir)) {
+        ok = recover_entry(store, entry->d_name, err);
+    }
+    (void)closedir(dir);
+    return ok && sum_bytes(store, err);
+}
+
+/* ---- connections ---- */
+
+static struct db *take_idle(struct results_files *files, const char *key)
+{
+    struct db *db = NULL;
+    (void)pthread_mutex_lock(&files->lock);
+    for (size_t i = 0; db == NULL && i < files->idle_count; i++) {
+        if (strcmp(files->idle[i].key, key) == 0) {
+            db = files->idle[i].db;
+            files->idle[i] = files->idle[--files->idle_count];
+        }
+    }
+    (void)pthread_mutex_unlock(&files->lock);
+    return db;
+}
+
+void results_files_forget(struct results_files *files, const char *key)
+{
+    struct db *db = take_idle(files, key);
+    while (db != NULL) {
+        db_close(db);
+        db = take_idle(files, key);
+    }
+}
+
+/* A file that has just been published may still be on its way. */
+static bool
+find_path(struct store *store, const char *key, char path[STORE_PATH_BYTES], struct err *err)
+{
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if (!results_path(store, key, path, err)) {
+            return false;
+        }
+        if (access(path, F_OK) == 0) {
+            return true;
+        }
+        if (!results_incoming_path(store, key, path, err)) {
+            return false;
+        }
+        if (access(path, F_OK) == 0) {
+            return true;
+        }
+    }
+    return err_set(err, ERR_GONE,
+                   "the file with the events of this trace is not on the server's disk any more "
+                   "(results/%.2s/%s" SUFFIX "): delete the trace and upload its file again",
+                   key, key + FAN_OUT_CHARS);
+}
+
+bool results_file_acquire(struct store *store, const char *key, struct db **db, struct err *err)
+{
+    char path[STORE_PATH_BYTES];
+    *db = take_idle(store->files, key);
+    if (*db != NULL) {
+        return true;
+    }
+    if (!find_path(store, key, path, err)) {
+        return false;
+    }
+    if (db_open(db, path, DB_IMMUTABLE, err)) {
+        return true;
+    }
+    /* It moved between the look and the opening. */
+    *err = (struct err)ERR_INIT;
+    return results_path(store, key, path, err) && db_open(db, path, DB_IMMUTABLE, err);
+}
+
+static size_t oldest_idle(const struct results_files *files)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < files->idle_count; i++) {
+        oldest = files->idle[i].used_at < files->idle[oldest].used_at ? i : oldest;
+    }
+    return oldest;
+}
+
+void results_file_release(struct store *store, const char *key, struct db *db)
+{
+    char path[STORE_PATH_BYTES];
+    struct err ignored = ERR_INIT;
+    struct results_files *files = store->files;
+    /* A file that is on its way, or was removed meanwhile, is not held open. */
+    bool stays = results_path(store, key, path, &ignored) && access(path, F_OK) == 0;
+    (void)pthread_mutex_lock(&files->lock);
+    if (stays) {
+        bool is_full = files->idle_count == RESULTS_IDLE_MAX;
+        struct idle_file *idle = &files->idle[is_full ? oldest_idle(files) : files->idle_count++];
+        struct db *before = is_full ? idle->db : NULL;
+        *idle = (struct idle_file){.db = db, .used_at = ++files->clock};
+        (void)snprintf(idle->key, sizeof idle->key, "%s", key);
+        db = before;
+    }
+    (void)pthread_mutex_unlock(&files->lock);
+    db_close(db);
+}
+
+/* ---- of a snapshot ---- */
+
+bool results_file_find(struct db *catalogue,
+                       int64_t trace_id,
+                       enum results_kind kind,
+                       char key[RESULTS_KEY_BYTES],
+                       struct err *err)
+{
+    struct db_stmt st;
+    size_t len = 0;
+    key[0] = '\0';
+    db_prepare(&st, catalogue,
+               "SELECT f.key FROM trace AS t JOIN results_file AS f"
+               " ON f.trace_id = coalesce(t.derived_of, t.id) AND f.kind <= ?2"
+               " WHERE t.id = ?1 ORDER BY f.kind DESC LIMIT 1");
+    db_put_int(&st, trace_id);
+    db_put_int(&st, (int64_t)kind);
+    const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;
+    if (text != NULL && len < RESULTS_KEY_BYTES) {
+        memcpy(key, text, len + 1);
+    }
+    return db_done(&st, err);
+}
+
+static struct db *of_snapshot(struct store_snapshot *snapshot, const char *key)
+{
+    for (size_t i = 0; i < STORE_SNAPSHOT_FILES; i++) {
+        if (strcmp(snapshot->files[i].key, key) == 0) {
+            return snapshot->files[i].db;
+        }
+    }
+    return NULL;
+}
+
+/* A trace that was deleted after the snapshot was taken is not found. */
+static bool is_removed(struct store *store, int64_t trace_id, struct err *err)
+{
+    struct db *db;
+    struct err removed = ERR_INIT;
+    if (err->code != ERR_GONE || !store_read_begin(store, &db, &removed)) {
+        return false;
+    }
+    if (!store_check_figures(db, trace_id, &removed)) {
+        *err = removed;
+    }
+    store_read_end(store, db);
+    return false;
+}
+
+bool store_snapshot_file(struct store_snapshot *snapshot,
+                         int64_t trace_id,
+                         enum results_kind kind,
+                         struct db **db,
+                         struct err *err)
+{
+    struct db *catalogue;
+    char key[RESULTS_KEY_BYTES];
+    *db = NULL;
+    if (!store_snapshot_read(snapshot, &catalogue, err) ||
+        !results_file_find(catalogue, trace_id, kind, key, err)) {
+        return false;
+    }
+    if (key[0] == '\0' || (*db = of_snapshot(snapshot, key)) != NULL) {
+        return true;
+    }
+    if (!results_file_acquire(snapshot->store, key, db, err)) {
+        return is_removed(snapshot->store, trace_id, err);
+    }
+    struct store_snapshot_file *place =
+        &snapshot->files[snapshot->next_file++ % STORE_SNAPSHOT_FILES];
+    if (place->db != NULL) {
+        results_file_release(snapshot->store, place->key, place->db);
+    }
+    memcpy(place->key, key, sizeof key);
+    place->db = *db;
+    return true;
+}

@@ -1,0 +1,276 @@
+/* A file from its first row to its end: made, sealed, published, removed. */
+#ifdef __linux__
+#define _GNU_SOURCE /* syncfs */
+#endif
+#include "ingest/store/db/schema.h"
+#include "ingest/store/db/write_back.h"
+#include "ingest/store/files/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_BYTES ((RESULTS_KEY_BYTES - 1) / 2)
+/* Above so many the whole file system is synced at once, where the system can. */
+#ifdef __linux__
+#define SYNCED_ONE_BY_ONE 16u
+#else
+#define SYNCED_ONE_BY_ONE SIZE_MAX
+#define syncfs fsync
+#endif
+
+struct results_file {
+    struct store *store;
+    pthread_mutex_t turn;
+    struct db *db; /* NULL: sealed */
+    uint64_t size_bytes;
+    char key[RESULTS_KEY_BYTES];
+    char path[STORE_PATH_BYTES]; /* in incoming/ */
+};
+
+/* ---- making ---- */
+
+static bool make_key(char key[RESULTS_KEY_BYTES], struct err *err)
+{
+    unsigned char bytes[KEY_BYTES];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
+        return err_set_errno(err, ERR_INTERNAL, errno, "no random name for a file");
+    }
+    for (size_t i = 0; i < KEY_BYTES; i++) {
+        (void)snprintf(key + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return true;
+}
+
+static bool write_image(const struct results_files *files, const char *path, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return err_set_errno(err, ERR_IO, errno, "creating %s", path);
+    }
+    ssize_t done = write(fd, files->image, files->image_bytes);
+    int errnum = done < 0 ? errno : ENOSPC;
+    bool ok = done == (ssize_t)files->image_bytes;
+    ok = close(fd) == 0 && ok;
+    if (!ok) {
+        (void)unlink(path);
+    }
+    return ok || err_set_errno(err, errnum == ENOSPC || errnum == EDQUOT ? ERR_NO_SPACE : ERR_IO,
+                               errnum, "writing %s", path);
+}
+
+static bool open_file(struct results_file *file, struct err *err)
+{
+    const struct store *store = file->store;
+    if (!make_key(file->key, err) || !results_incoming_path(store, file->key, file->path, err) ||
+        !write_image(store->files, file->path, err)) {
+        return false;
+    }
+    if (!db_open(&file->db, file->path, DB_MAKER, err) || !db_exec(file->db, "BEGIN", err)) {
+        db_close(file->db);
+        (void)unlink(file->path);
+        return false;
+    }
+    return true;
+}
+
+bool results_file_create(struct store *store, struct results_file **out, struct err *err)
+{
+    struct results_file *file = calloc(1, sizeof *file);
+    if (file == NULL || pthread_mutex_init(&file->turn, NULL) != 0) {
+        free(file);
+        return err_set(err, ERR_NO_MEMORY, "no memory to store events");
+    }
+    file->store = store;
+    if (!open_file(file, err)) {
+        (void)pthread_mutex_destroy(&file->turn);
+        free(file);
+        return false;
+    }
+    *out = file;
+    return true;
+}
+
+struct db *results_file_begin(struct results_file *file)
+{
+    (void)pthread_mutex_lock(&file->turn);
+    return file->db;
+}
+
+void results_file_end(struct results_file *file)
+{
+    (void)pthread_mutex_unlock(&file->turn);
+}
+
+/* Its bytes go to the disk while the next trace is read. */
+static bool look_at(struct results_file *file, struct err *err)
+{
+    struct stat info;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && fstat(fd, &info) == 0;
+    int errnum = errno;
+    if (ok) {
+        file->size_bytes = (uint64_t)info.st_size;
+        write_back_begin(fd, 0);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return ok || err_set_errno(err, ERR_IO, errnum, "looking at %s", file->path);
+}
+
+bool results_file_seal(struct results_file *file, struct err *err)
+{
+    bool ok = db_exec(file->db, "COMMIT", err);
+    db_close(file->db);
+    file->db = NULL;
+    return ok && look_at(file, err);
+}
+
+/* ---- publishing ---- */
+
+static bool sync_path(const char *path, int flags, int (*sync)(int fd), struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    bool ok = fd >= 0 && sync(fd) == 0;
+    int errnum = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return ok || err_set_errno(err, ERR_IO, errnum, "writing %s", path);
+}
+
+bool results_files_sync(struct results_file *const *files, size_t count, struct err *err)
+{
+    char folder[STORE_PATH_BYTES];
+    if (count == 0) {
+        return true;
+    }
+    (void)snprintf(folder, sizeof folder, "%s", files[0]->path);
+    *strrchr(folder, '/') = '\0';
+    if (count > SYNCED_ONE_BY_ONE) {
+        return sync_path(folder, O_DIRECTORY, syncfs, err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!sync_path(files[i]->path, 0, fsync, err)) {
+            return false;
+        }
+    }
+    return store_sync_dir(folder, err);
+}
+
+bool results_file_publish(const struct results_file *file,
+                          int64_t trace_id,
+                          enum results_kind kind,
+                          struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, file->store->writer,
+               "INSERT INTO results_file (trace_id, kind, key, size_bytes) VALUES (?, ?, ?, ?)");
+    db_put_int(&st, trace_id);
+    db_put_int(&st, kind);
+    db_put_text(&st, file->key);
+    db_put_int(&st, (int64_t)file->size_bytes);
+    return db_run(&st, err);
+}
+
+static void free_file(struct results_file *file)
+{
+    db_close(file->db);
+    (void)pthread_mutex_destroy(&file->turn);
+    free(file);
+}
+
+/* What fails here the next start does again; until then the file is read where it is. */
+void results_file_keep(struct results_file *file)
+{
+    struct err err = ERR_INIT;
+    atomic_fetch_add(&file->store->files->bytes, file->size_bytes);
+    if (!results_move_in(file->store, file->key, &err)) {
+        log_write(file->store->log, LOG_WARN, "a file of results stays in incoming/: %s", err.msg);
+    }
+    free_file(file);
+}
+
+void results_file_discard(struct results_file *file)
+{
+    if (file != NULL) {
+        (void)unlink(file->path);
+        free_file(file);
+    }
+}
+
+/* ---- removing ---- */
+
+static bool unlink_if_there(const char *path, struct err *err)
+{
+    return unlink(path) == 0 || errno == ENOENT ||
+           err_set_errno(err, ERR_IO, errno, "removing %s", path);
+}
+
+static bool remove_file(struct store *store, const char *key, struct err *err)
+{
+    char path[STORE_PATH_BYTES];
+    char incoming[STORE_PATH_BYTES];
+    if (!results_path(store, key, path, err) || !results_incoming_path(store, key, incoming, err)) {
+        return false;
+    }
+    results_files_forget(store->files, key);
+    return unlink_if_there(path, err) && unlink_if_there(incoming, err);
+}
+
+static bool read_row(struct store *store,
+                     int64_t trace_id,
+                     char key[RESULTS_KEY_BYTES],
+                     uint64_t *size_bytes,
+                     struct err *err)
+{
+    struct db *db;
+    struct db_stmt st;
+    size_t len = 0;
+    key[0] = '\0';
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    db_prepare(&st, db, "SELECT key, size_bytes FROM results_file WHERE trace_id = ? LIMIT 1");
+    db_put_int(&st, trace_id);
+    const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;
+    if (text != NULL && len < RESULTS_KEY_BYTES) {
+        memcpy(key, text, len + 1);
+        *size_bytes = (uint64_t)db_get_int(&st);
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
+
+static bool drop_row(struct store *store, const char *key, struct err *err)
+{
+    return store_write_begin(store, STORE_BATCH, err) &&
+           store_write_end(
+               store,
+               db_run_text(store->writer, "DELETE FROM results_file WHERE key = ?", key, err), err);
+}
+
+bool results_files_remove(struct store *store, int64_t trace_id, struct err *err)
+{
+    char key[RESULTS_KEY_BYTES];
+    uint64_t size_bytes = 0;
+    for (;;) {
+        if (!read_row(store, trace_id, key, &size_bytes, err)) {
+            return false;
+        }
+        if (key[0] == '\0') {
+            return true;
+        }
+        if (!remove_file(store, key, err) || !drop_row(store, key, err)) {
+            return false;
+        }
+        atomic_fetch_sub(&store->files->bytes, size_bytes);
+    }
+}

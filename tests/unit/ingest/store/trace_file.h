@@ -1,0 +1,60 @@
+/* The file with the events of a trace, from outside: tests look into it and damage it. */
+#ifndef KS_TESTS_UNIT_INGEST_STORE_TRACE_FILE_H
+#define KS_TESTS_UNIT_INGEST_STORE_TRACE_FILE_H
+
+#include "ingest/store/files/paths.h"
+#include "tests/unit/ingest/store/store_fixture.h"
+
+#include <glob.h>
+
+/* Files of traces in the data directory, published or not. */
+static inline size_t count_trace_files(const struct fixture *f)
+{
+    glob_t found;
+    char pattern[TEST_PATH_BYTES + 32];
+    (void)snprintf(pattern, sizeof pattern, "%s/results/*/*.db", f->dir);
+    (void)glob(pattern, 0, NULL, &found);
+    (void)snprintf(pattern, sizeof pattern, "%s/incoming/*.db", f->dir);
+    (void)glob(pattern, GLOB_APPEND, NULL, &found);
+    size_t count = found.gl_pathc;
+    globfree(&found);
+    return count;
+}
+
+/* The only one that is published, so that the store opens it anew when it next reads. */
+static inline struct db *open_trace_file(struct fixture *f)
+{
+    struct db *db = NULL;
+    glob_t found;
+    char pattern[TEST_PATH_BYTES + 32];
+    char key[RESULTS_KEY_BYTES];
+    (void)snprintf(pattern, sizeof pattern, "%s/results/*/*.db", f->dir);
+    (void)glob(pattern, 0, NULL, &found);
+    assert_int_equal(found.gl_pathc, 1);
+    const char *name = strrchr(found.gl_pathv[0], '/');
+    (void)snprintf(key, sizeof key, "%.2s%.30s", name - 2, name + 1);
+    results_files_forget(f->store->files, key);
+    assert_ok(f, db_open(&db, found.gl_pathv[0], DB_MAKER, &f->err));
+    globfree(&found);
+    return db;
+}
+
+static inline void change_trace_file(struct fixture *f, const char *sql)
+{
+    struct db *db = open_trace_file(f);
+    assert_ok(f, db_exec(db, sql, &f->err));
+    db_close(db);
+}
+
+static inline int64_t trace_file_number(struct fixture *f, const char *sql)
+{
+    struct db *db = open_trace_file(f);
+    struct db_stmt st;
+    db_prepare(&st, db, sql);
+    int64_t value = db_next(&st) ? db_get_int(&st) : -1;
+    assert_ok(f, db_done(&st, &f->err));
+    db_close(db);
+    return value;
+}
+
+#endif
