@@ -1,6 +1,6 @@
-/* The store: uploads as files under their SHA-256, events and timelines in a file a trace, everything
- * else in one SQLite database (WAL).
- * All access goes through this header, so that a second engine can implement it.
+/* The store: uploads as files under their SHA-256, events and timelines in a file a trace,
+ * everything else in one SQLite database (WAL). All access goes through this header, so that a
+ * second engine can implement it.
  *
  * Threads: call every function from any thread. One writer connection stands behind a lock. What a
  * request reads it reads through one snapshot (struct store_snapshot); other readers see the state
