@@ -1,11 +1,13 @@
 /* Files beside the catalogue: what a trace has most of, its events and its timeline, stands in a
  * SQLite database of its own (schema/results/), results/ab/cdef....db.
  *
- * A file is made in incoming/ while the trace is read, by a connection of its own, so that no
- * upload waits for another one's rows. It is sealed and synced; then one transaction of the
- * catalogue names it (table results_file), and only after that it moves to its place. Its key is
- * random and never used again, and the file never changes: readers take no locks. A crash leaves
- * files in incoming/: the start moves those that the catalogue names, and removes the rest. */
+ * A file is made while the trace is read, by a connection of its own, so that no upload waits for
+ * another one's rows: in memory at first, in incoming/ from 256 kB on. It is sealed and synced;
+ * then one transaction of the catalogue names it (table results_file), and only after that it moves
+ * to its place. A file that is still small stands packed in its row instead, so that the publishing
+ * transaction is its sync. Its key is random and never used again, and the file never changes:
+ * readers take no locks. A crash leaves files in incoming/: the start moves those that the
+ * catalogue names, and removes the rest. */
 #ifndef KS_STORE_RESULTS_FILES_H
 #define KS_STORE_RESULTS_FILES_H
 
@@ -39,9 +41,10 @@ struct results_file;
 bool results_file_create(struct store *store,
                          struct results_file **out,
                          struct err *err) KS_MUST_USE;
-/* Its connection, for one thread at a time: the others wait. Rows written so are in the file once
- * it is sealed. */
-struct db *results_file_begin(struct results_file *file);
+/* Its connection for about `bytes` of rows, for one thread at a time: the others wait. Rows written
+ * so are in the file once it is sealed. On false nothing is to be ended. */
+bool results_file_begin(struct results_file *file, size_t bytes, struct db **db, struct err *err)
+    KS_MUST_USE;
 void results_file_end(struct results_file *file);
 /* After the last row. */
 bool results_file_seal(struct results_file *file, struct err *err) KS_MUST_USE;
@@ -71,8 +74,11 @@ bool results_file_find(struct db *catalogue,
                        char key[RESULTS_KEY_BYTES],
                        struct err *err) KS_MUST_USE;
 /* A connection to this file, to be released. ERR_GONE: somebody removed the file. */
-bool results_file_acquire(struct store *store, const char *key, struct db **db, struct err *err)
-    KS_MUST_USE;
+bool results_file_acquire(struct store *store,
+                          struct db *catalogue,
+                          const char *key,
+                          struct db **db,
+                          struct err *err) KS_MUST_USE;
 void results_file_release(struct store *store, const char *key, struct db *db);
 /* The same for a snapshot, which releases it when it is closed. *db is NULL where there is none. */
 bool store_snapshot_file(struct store_snapshot *snapshot,

@@ -174,8 +174,7 @@ static bool open_parts(struct store *store,
     return open_database(store, err) && remove_unpublished(store, err) && open_log(store, err) &&
            results_files_recover(store, err) && store_purge(store, err) &&
            series_metrics_purge(store, err) && store_purge_jobs(store, err) &&
-           open_objects(store, objects, use, err) &&
-           store_blobs_sweep(store, err);
+           open_objects(store, objects, use, err) && store_blobs_sweep(store, err);
 }
 
 static void free_store(struct store *store)

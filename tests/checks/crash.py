@@ -111,7 +111,7 @@ def leftovers(data_dir):
         db.execute('BEGIN')
         found = {name: count for name, sql in LEFTOVERS.items() for count in db.execute(sql).fetchone() if count}
         hashes = {row[0] for row in db.execute('SELECT sha256 FROM upload')}
-        keys = {row[0] for row in db.execute('SELECT key FROM results_file')}
+        keys = {row[0] for row in db.execute('SELECT key FROM results_file WHERE bytes IS NULL')}
         db.execute('COMMIT')
     finally:
         db.close()

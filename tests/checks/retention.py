@@ -80,10 +80,12 @@ class Retention(unittest.TestCase):
         self.assertEqual(db.execute('PRAGMA foreign_key_check').fetchall(), [])
         for table in ('run', 'upload', 'trace', 'results_file'):
             self.assertEqual(db.execute('SELECT count(*) FROM ' + table).fetchone()[0], len(runs), table)
+        apart = {row[0] for row in db.execute('SELECT key FROM results_file WHERE bytes IS NULL')}
         db.close()
         raw = {path.parent.name + path.name for path in pathlib.Path(self.data_dir, 'raw').rglob('*') if path.is_file()}
         self.assertEqual(raw, {hashlib.sha256(content_of(run)).hexdigest() for run in runs})
-        self.assertEqual(len(list(pathlib.Path(self.data_dir, 'results').glob('*/*'))), len(runs))
+        results = {path.parent.name + path.stem for path in pathlib.Path(self.data_dir, 'results').glob('*/*')}
+        self.assertEqual(results, apart)
 
     def test_old_runs_go_unless_pinned(self):
         with self.server() as server:

@@ -288,7 +288,7 @@ static bool copy_results(struct backup *backup, struct db *db, bool *removed, st
         return !has_table && err->code == ERR_NONE;
     }
     bool ok = true;
-    db_prepare(&st, db, "SELECT f.key FROM " NAMED_FILES);
+    db_prepare(&st, db, "SELECT f.key FROM " NAMED_FILES " WHERE f.bytes IS NULL");
     while (ok && db_next(&st)) {
         size_t len;
         bool gone = false;

@@ -107,9 +107,13 @@ static const char maker_setup[] = "PRAGMA journal_mode = OFF;"
                                   "PRAGMA temp_store = MEMORY;"
                                   "PRAGMA trusted_schema = OFF";
 
+static const char memory_setup[] = "PRAGMA temp_store = MEMORY;"
+                                   "PRAGMA trusted_schema = OFF";
+
 static const char *const setups[] = {[DB_WRITER] = writer_setup,
                                      [DB_READER] = reader_setup,
                                      [DB_MAKER] = maker_setup,
+                                     [DB_IN_MEMORY] = memory_setup,
                                      [DB_IMMUTABLE] = reader_setup};
 
 /* ks_match(text, matcher) */
@@ -206,6 +210,30 @@ bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *e
     }
     *out = db;
     return true;
+}
+
+bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err)
+{
+    struct db *db;
+    if (!db_open(&db, ":memory:", DB_IN_MEMORY, err)) {
+        sqlite3_free(image);
+        return false;
+    }
+    int rc =
+        sqlite3_deserialize(db->handle, "main", image, (sqlite3_int64)bytes, (sqlite3_int64)bytes,
+                            SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
+    if (rc != SQLITE_OK) {
+        (void)set_error(db->handle, db->path, rc, err);
+        db_close(db);
+        return false;
+    }
+    *out = db;
+    return true;
+}
+
+bool db_is_in_memory(const struct db *db)
+{
+    return strcmp(db->path, ":memory:") == 0;
 }
 
 static void drop_statement(struct cached_statement *entry)

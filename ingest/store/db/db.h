@@ -39,14 +39,18 @@ struct db_stmt {
 enum db_mode {
     DB_WRITER,
     DB_READER,
-    DB_MAKER,    /* of a file that is written once: no journal, no syncs */
-    DB_IMMUTABLE /* of such a file, afterwards: no locks, no look whether it changed */
+    DB_MAKER,     /* of a file that is written once: no journal, no syncs */
+    DB_IN_MEMORY, /* one that is begun in memory; can roll back */
+    DB_IMMUTABLE  /* of such a file, afterwards: no locks, no look whether it changed */
 };
 
 /* Opens (a writer also creates) the database and sets the connection up: WAL, foreign keys, bounded
  * cache, the SQL function ks_match (match.h). */
 bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *err) KS_MUST_USE;
+/* A reader of a database that lies in memory. Takes `image`, SQLite's memory, also on failure. */
+bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err) KS_MUST_USE;
 void db_close(struct db *db); /* NULL is allowed */
+bool db_is_in_memory(const struct db *db);
 
 /* Runs statements without parameters and rows; `sql` may hold several. */
 bool db_exec(struct db *db, const char *sql, struct err *err) KS_MUST_USE;

@@ -15,10 +15,13 @@ bool row_writer_init(struct row_writer *writer,
     return row_writer_share_texts(writer, ROW_TEXTS_OF_TRACE, owner_id);
 }
 
-bool row_writer_init_file(struct row_writer *writer, struct results_file *file, struct err *err)
+void row_writer_init_file(struct row_writer *writer,
+                          struct results_file *file,
+                          size_t bytes,
+                          struct err *err)
 {
-    *writer = (struct row_writer){.file = file, .owner_id = RESULTS_LOG_ID, .ok = true, .err = err};
-    return true;
+    *writer = (struct row_writer){
+        .file = file, .file_bytes = bytes, .owner_id = RESULTS_LOG_ID, .ok = true, .err = err};
 }
 
 bool row_writer_share_texts(struct row_writer *writer,
@@ -39,7 +42,7 @@ bool row_writer_share_texts(struct row_writer *writer,
 static void begin_batch(struct row_writer *writer)
 {
     if (writer->file != NULL) {
-        writer->db = results_file_begin(writer->file);
+        writer->ok = results_file_begin(writer->file, writer->file_bytes, &writer->db, writer->err);
     } else {
         writer->ok = store_write_begin(writer->store, STORE_BATCH, writer->err);
         writer->db = writer->store->writer;

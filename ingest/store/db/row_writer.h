@@ -18,6 +18,7 @@ enum row_texts { ROW_TEXTS_OF_TRACE, ROW_TEXTS_OF_COMPARISON };
 struct row_writer {
     struct store *store;
     struct results_file *file; /* NULL: the catalogue */
+    size_t file_bytes;         /* of rows to come, about */
     struct db *db;             /* in a batch */
     int64_t owner_id;          /* first parameter of every row: trace or comparison */
     struct strtab *texts;      /* ids are those of the text table */
@@ -38,10 +39,11 @@ bool row_writer_init(struct row_writer *writer,
                      struct store *store,
                      int64_t owner_id,
                      struct err *err) KS_MUST_USE;
-/* The same for rows of the one log of a file. */
-bool row_writer_init_file(struct row_writer *writer,
+/* The same for about `bytes` of rows of the one log of a file. */
+void row_writer_init_file(struct row_writer *writer,
                           struct results_file *file,
-                          struct err *err) KS_MUST_USE;
+                          size_t bytes,
+                          struct err *err);
 /* From here on, texts are shared by the owner of the texts, from id 0. False without memory. */
 bool row_writer_share_texts(struct row_writer *writer,
                             enum row_texts texts_of,

@@ -131,9 +131,7 @@ static bool write_pending(struct event_writer *writer,
                           struct err *err)
 {
     struct row_writer rows;
-    if (!row_writer_init_file(&rows, file, err)) {
-        return false;
-    }
+    row_writer_init_file(&rows, file, writer->pending_bytes, err);
     while (write_segment(writer, &rows, log->texts, is_last)) {
     }
     for (size_t i = 0; i < writer->block_count; i++) {

@@ -1,4 +1,5 @@
-/* Where the file of a key lies, and the connections that nobody uses at the moment. */
+/* What the modules of this folder share: where the file of a key lies, how one is begun, and the
+ * connections that nobody uses at the moment. */
 #ifndef KS_STORE_FILES_PATHS_H
 #define KS_STORE_FILES_PATHS_H
 
@@ -7,6 +8,13 @@
 #include <pthread.h>
 
 #define RESULTS_IDLE_MAX 32u
+#define RESULTS_MAKERS_MAX 4u
+/* A file of up to so many bytes stands in its row, packed: no sync of its own then. */
+#define RESULTS_IN_ROW_BYTES ((size_t)256 << 10)
+/* The most that a row's bytes may say they are. */
+#define RESULTS_UNPACKED_MAX ((size_t)16 << 20)
+
+struct maker;
 
 struct idle_file {
     char key[RESULTS_KEY_BYTES];
@@ -15,14 +23,44 @@ struct idle_file {
 };
 
 struct results_files {
-    pthread_mutex_t lock; /* guards what follows, up to `clock` */
+    pthread_mutex_t lock; /* guards what follows, up to `maker_count` */
     struct idle_file idle[RESULTS_IDLE_MAX];
     size_t idle_count;
-    uint64_t clock; /* of uses, for the oldest one */
-    void *image;    /* an empty file; SQLite's memory */
-    size_t image_bytes;
+    uint64_t clock;       /* of uses, for the oldest one */
+    struct maker *makers; /* idle ones */
+    size_t maker_count;
+    size_t in_row_bytes;    /* RESULTS_IN_ROW_BYTES; tests want files of small traces, too */
     _Atomic uint64_t bytes; /* of all files */
 };
+
+/* ---- makers (makers.c) ----
+ * Databases in memory with the empty tables of a file. A file is begun in one, in a transaction
+ * that is rolled back when its bytes were taken: creating the tables, or opening a file, takes
+ * longer than a small upload may. */
+
+bool results_maker_take(struct results_files *files,
+                        struct maker **out,
+                        struct err *err) KS_MUST_USE;
+void results_maker_give_back(struct results_files *files,
+                             struct maker *maker); /* NULL is allowed */
+void results_makers_free(struct results_files *files);
+struct db *results_maker_db(struct maker *maker);
+/* Bytes of a file with what it holds. */
+bool results_maker_size(struct maker *maker, size_t *bytes, struct err *err) KS_MUST_USE;
+/* That file; to be freed with sqlite3_free. */
+bool results_maker_image(struct maker *maker, void **image, size_t *bytes, struct err *err)
+    KS_MUST_USE;
+/* The same, packed; to be freed with free. *bytes: unpacked. */
+bool results_maker_pack(struct maker *maker,
+                        void **packed,
+                        size_t *packed_bytes,
+                        size_t *bytes,
+                        struct err *err) KS_MUST_USE;
+/* A connection to a packed file, which it copies. */
+bool results_open_packed(struct db **db, const void *packed, size_t packed_bytes, struct err *err)
+    KS_MUST_USE;
+
+/* ---- paths (reading.c) ---- */
 
 /* incoming/<key>.db */
 bool results_incoming_path(const struct store *store,

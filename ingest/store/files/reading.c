@@ -64,23 +64,6 @@ bool results_move_in(const struct store *store, const char *key, struct err *err
 
 /* ---- life ---- */
 
-/* Creating tables one by one takes longer than a small upload may. */
-static bool make_image(struct results_files *files, struct err *err)
-{
-    struct db *db;
-    sqlite3_int64 bytes = 0;
-    if (!db_open(&db, ":memory:", DB_MAKER, err)) {
-        return false;
-    }
-    if (db_exec(db, results_schema_sql, err)) {
-        files->image = sqlite3_serialize(db_handle(db), "main", &bytes, 0);
-        files->image_bytes = (size_t)bytes;
-    }
-    db_close(db);
-    return files->image != NULL || err->code != ERR_NONE ||
-           err_set(err, ERR_NO_MEMORY, "no memory for the files of results");
-}
-
 bool results_files_create(struct results_files **out, struct err *err)
 {
     struct results_files *files = calloc(1, sizeof *files);
@@ -88,10 +71,7 @@ bool results_files_create(struct results_files **out, struct err *err)
         free(files);
         return err_set(err, ERR_NO_MEMORY, "no memory for the files of results");
     }
-    if (!make_image(files, err) || files->image == NULL) {
-        results_files_destroy(files);
-        return false;
-    }
+    files->in_row_bytes = RESULTS_IN_ROW_BYTES;
     *out = files;
     return true;
 }
@@ -104,7 +84,7 @@ void results_files_destroy(struct results_files *files)
     for (size_t i = 0; i < files->idle_count; i++) {
         db_close(files->idle[i].db);
     }
-    sqlite3_free(files->image);
+    results_makers_free(files);
     (void)pthread_mutex_destroy(&files->lock);
     free(files);
 }
@@ -162,7 +142,8 @@ static bool recover_entry(struct store *store, const char *name, struct err *err
 static bool sum_bytes(struct store *store, struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, store->writer, "SELECT coalesce(sum(size_bytes), 0) FROM results_file");
+    db_prepare(&st, store->writer,
+               "SELECT coalesce(sum(size_bytes), 0) FROM results_file WHERE bytes IS NULL");
     uint64_t bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
     atomic_store(&store->files->bytes, bytes);
     return db_done(&st, err);
@@ -235,13 +216,9 @@ find_path(struct store *store, const char *key, char path[STORE_PATH_BYTES], str
                    key, key + FAN_OUT_CHARS);
 }
 
-bool results_file_acquire(struct store *store, const char *key, struct db **db, struct err *err)
+static bool open_apart(struct store *store, const char *key, struct db **db, struct err *err)
 {
     char path[STORE_PATH_BYTES];
-    *db = take_idle(store->files, key);
-    if (*db != NULL) {
-        return true;
-    }
     if (!find_path(store, key, path, err)) {
         return false;
     }
@@ -251,6 +228,30 @@ bool results_file_acquire(struct store *store, const char *key, struct db **db, 
     /* It moved between the look and the opening. */
     *err = (struct err)ERR_INIT;
     return results_path(store, key, path, err) && db_open(db, path, DB_IMMUTABLE, err);
+}
+
+/* *db stays NULL if the file does not stand in its row. */
+static bool open_in_row(struct db *catalogue, const char *key, struct db **db, struct err *err)
+{
+    struct db_stmt st;
+    struct err second = ERR_INIT;
+    bool ok = true;
+    db_prepare(&st, catalogue, "SELECT bytes FROM results_file WHERE key = ?");
+    db_put_text(&st, key);
+    if (db_next(&st) && !db_get_is_null(&st)) {
+        size_t len;
+        const void *packed = db_peek_blob(&st, &len);
+        ok = results_open_packed(db, packed, len, err);
+    }
+    return db_done(&st, ok ? err : &second) && ok;
+}
+
+bool results_file_acquire(
+    struct store *store, struct db *catalogue, const char *key, struct db **db, struct err *err)
+{
+    *db = take_idle(store->files, key);
+    return *db != NULL || (open_in_row(catalogue, key, db, err) &&
+                           (*db != NULL || open_apart(store, key, db, err)));
 }
 
 static size_t oldest_idle(const struct results_files *files)
@@ -268,7 +269,8 @@ void results_file_release(struct store *store, const char *key, struct db *db)
     struct err ignored = ERR_INIT;
     struct results_files *files = store->files;
     /* A file that is on its way, or was removed meanwhile, is not held open. */
-    bool stays = results_path(store, key, path, &ignored) && access(path, F_OK) == 0;
+    bool stays = db_is_in_memory(db) ||
+                 (results_path(store, key, path, &ignored) && access(path, F_OK) == 0);
     (void)pthread_mutex_lock(&files->lock);
     if (stays) {
         bool is_full = files->idle_count == RESULTS_IDLE_MAX;
@@ -347,7 +349,7 @@ bool store_snapshot_file(struct store_snapshot *snapshot,
     if (key[0] == '\0' || (*db = of_snapshot(snapshot, key)) != NULL) {
         return true;
     }
-    if (!results_file_acquire(snapshot->store, key, db, err)) {
+    if (!results_file_acquire(snapshot->store, catalogue, key, db, err)) {
         return is_removed(snapshot->store, trace_id, err);
     }
     struct store_snapshot_file *place =

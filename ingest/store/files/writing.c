@@ -1,4 +1,5 @@
-/* A file from its first row to its end: made, sealed, published, removed. */
+/* A file from its first row to its end: made, sealed, published, removed. It is begun in a maker,
+ * and leaves it for a file of its own when it grows. */
 #ifdef __linux__
 #define _GNU_SOURCE /* syncfs */
 #endif
@@ -27,8 +28,12 @@
 struct results_file {
     struct store *store;
     pthread_mutex_t turn;
-    struct db *db; /* NULL: sealed */
-    uint64_t size_bytes;
+    struct maker *maker; /* NULL: it is a file, or sealed */
+    struct db *db;       /* NULL: sealed; of the maker, or of the file */
+    bool is_apart;       /* a file of its own; else it will stand in its row */
+    void *packed;        /* sealed, for the row */
+    size_t packed_bytes;
+    uint64_t size_bytes; /* unpacked */
     char key[RESULTS_KEY_BYTES];
     char path[STORE_PATH_BYTES]; /* in incoming/ */
 };
@@ -47,15 +52,20 @@ static bool make_key(char key[RESULTS_KEY_BYTES], struct err *err)
     return true;
 }
 
-static bool write_image(const struct results_files *files, const char *path, struct err *err)
+static bool write_image(const char *path, const void *image, size_t bytes, struct err *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
         return err_set_errno(err, ERR_IO, errno, "creating %s", path);
     }
-    ssize_t done = write(fd, files->image, files->image_bytes);
+    size_t written = 0;
+    ssize_t done = 1;
+    while (written < bytes && done > 0) {
+        done = write(fd, (const char *)image + written, bytes - written);
+        written += done > 0 ? (size_t)done : 0;
+    }
     int errnum = done < 0 ? errno : ENOSPC;
-    bool ok = done == (ssize_t)files->image_bytes;
+    bool ok = written == bytes;
     ok = close(fd) == 0 && ok;
     if (!ok) {
         (void)unlink(path);
@@ -64,18 +74,14 @@ static bool write_image(const struct results_files *files, const char *path, str
                                errnum, "writing %s", path);
 }
 
-static bool open_file(struct results_file *file, struct err *err)
+static bool begin_file(struct results_file *file, struct err *err)
 {
-    const struct store *store = file->store;
-    if (!make_key(file->key, err) || !results_incoming_path(store, file->key, file->path, err) ||
-        !write_image(store->files, file->path, err)) {
+    if (!make_key(file->key, err) ||
+        !results_incoming_path(file->store, file->key, file->path, err) ||
+        !results_maker_take(file->store->files, &file->maker, err)) {
         return false;
     }
-    if (!db_open(&file->db, file->path, DB_MAKER, err) || !db_exec(file->db, "BEGIN", err)) {
-        db_close(file->db);
-        (void)unlink(file->path);
-        return false;
-    }
+    file->db = results_maker_db(file->maker);
     return true;
 }
 
@@ -87,7 +93,7 @@ bool results_file_create(struct store *store, struct results_file **out, struct 
         return err_set(err, ERR_NO_MEMORY, "no memory to store events");
     }
     file->store = store;
-    if (!open_file(file, err)) {
+    if (!begin_file(file, err)) {
         (void)pthread_mutex_destroy(&file->turn);
         free(file);
         return false;
@@ -96,10 +102,56 @@ bool results_file_create(struct store *store, struct results_file **out, struct 
     return true;
 }
 
-struct db *results_file_begin(struct results_file *file)
+static void give_back_maker(struct results_file *file)
+{
+    results_maker_give_back(file->store->files, file->maker);
+    file->maker = NULL;
+    file->db = NULL;
+}
+
+/* From the maker into a file of its own. */
+static bool set_apart(struct results_file *file, struct err *err)
+{
+    void *image;
+    size_t bytes;
+    struct db *db = NULL;
+    if (!results_maker_image(file->maker, &image, &bytes, err)) {
+        return false;
+    }
+    bool ok = write_image(file->path, image, bytes, err);
+    sqlite3_free(image);
+    if (!ok) {
+        return false;
+    }
+    if (!db_open(&db, file->path, DB_MAKER, err) || !db_exec(db, "BEGIN", err)) {
+        db_close(db);
+        (void)unlink(file->path);
+        return false;
+    }
+    give_back_maker(file);
+    file->is_apart = true;
+    file->db = db;
+    return true;
+}
+
+/* With `bytes` more of it. */
+static bool set_apart_if_large(struct results_file *file, size_t bytes, struct err *err)
+{
+    size_t has_bytes;
+    return file->is_apart ||
+           (results_maker_size(file->maker, &has_bytes, err) &&
+            (has_bytes + bytes <= file->store->files->in_row_bytes || set_apart(file, err)));
+}
+
+bool results_file_begin(struct results_file *file, size_t bytes, struct db **db, struct err *err)
 {
     (void)pthread_mutex_lock(&file->turn);
-    return file->db;
+    if (!set_apart_if_large(file, bytes, err)) {
+        (void)pthread_mutex_unlock(&file->turn);
+        return false;
+    }
+    *db = file->db;
+    return true;
 }
 
 void results_file_end(struct results_file *file)
@@ -124,12 +176,29 @@ static bool look_at(struct results_file *file, struct err *err)
     return ok || err_set_errno(err, ERR_IO, errnum, "looking at %s", file->path);
 }
 
-bool results_file_seal(struct results_file *file, struct err *err)
+static bool seal_apart(struct results_file *file, struct err *err)
 {
     bool ok = db_exec(file->db, "COMMIT", err);
     db_close(file->db);
     file->db = NULL;
     return ok && look_at(file, err);
+}
+
+static bool seal_in_row(struct results_file *file, struct err *err)
+{
+    size_t bytes = 0;
+    bool ok = results_maker_pack(file->maker, &file->packed, &file->packed_bytes, &bytes, err);
+    file->size_bytes = bytes;
+    give_back_maker(file);
+    return ok;
+}
+
+bool results_file_seal(struct results_file *file, struct err *err)
+{
+    if (!set_apart_if_large(file, 0, err)) {
+        return false;
+    }
+    return file->is_apart ? seal_apart(file, err) : seal_in_row(file, err);
 }
 
 /* ---- publishing ---- */
@@ -145,23 +214,32 @@ static bool sync_path(const char *path, int flags, int (*sync)(int fd), struct e
     return ok || err_set_errno(err, ERR_IO, errnum, "writing %s", path);
 }
 
+static bool sync_one_by_one(struct results_file *const *files, size_t count, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (files[i]->is_apart && !sync_path(files[i]->path, 0, fsync, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool results_files_sync(struct results_file *const *files, size_t count, struct err *err)
 {
     char folder[STORE_PATH_BYTES];
-    if (count == 0) {
+    size_t apart_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        apart_count += files[i]->is_apart;
+    }
+    if (apart_count == 0) {
         return true;
     }
     (void)snprintf(folder, sizeof folder, "%s", files[0]->path);
     *strrchr(folder, '/') = '\0';
-    if (count > SYNCED_ONE_BY_ONE) {
+    if (apart_count > SYNCED_ONE_BY_ONE) {
         return sync_path(folder, O_DIRECTORY, syncfs, err);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!sync_path(files[i]->path, 0, fsync, err)) {
-            return false;
-        }
-    }
-    return store_sync_dir(folder, err);
+    return sync_one_by_one(files, count, err) && store_sync_dir(folder, err);
 }
 
 bool results_file_publish(const struct results_file *file,
@@ -171,17 +249,23 @@ bool results_file_publish(const struct results_file *file,
 {
     struct db_stmt st;
     db_prepare(&st, file->store->writer,
-               "INSERT INTO results_file (trace_id, kind, key, size_bytes) VALUES (?, ?, ?, ?)");
+               "INSERT INTO results_file (trace_id, kind, key, size_bytes, bytes)"
+               " VALUES (?, ?, ?, ?, ?)");
     db_put_int(&st, trace_id);
     db_put_int(&st, kind);
     db_put_text(&st, file->key);
     db_put_int(&st, (int64_t)file->size_bytes);
+    db_put_blob(&st, file->packed, file->packed_bytes); /* NULL: a file */
     return db_run(&st, err);
 }
 
 static void free_file(struct results_file *file)
 {
+    if (file->maker != NULL) {
+        give_back_maker(file);
+    }
     db_close(file->db);
+    free(file->packed);
     (void)pthread_mutex_destroy(&file->turn);
     free(file);
 }
@@ -190,9 +274,12 @@ static void free_file(struct results_file *file)
 void results_file_keep(struct results_file *file)
 {
     struct err err = ERR_INIT;
-    atomic_fetch_add(&file->store->files->bytes, file->size_bytes);
-    if (!results_move_in(file->store, file->key, &err)) {
-        log_write(file->store->log, LOG_WARN, "a file of results stays in incoming/: %s", err.msg);
+    if (file->is_apart) {
+        atomic_fetch_add(&file->store->files->bytes, file->size_bytes);
+        if (!results_move_in(file->store, file->key, &err)) {
+            log_write(file->store->log, LOG_WARN, "a file of results stays in incoming/: %s",
+                      err.msg);
+        }
     }
     free_file(file);
 }
@@ -200,7 +287,9 @@ void results_file_keep(struct results_file *file)
 void results_file_discard(struct results_file *file)
 {
     if (file != NULL) {
-        (void)unlink(file->path);
+        if (file->is_apart) {
+            (void)unlink(file->path);
+        }
         free_file(file);
     }
 }
@@ -237,7 +326,9 @@ static bool read_row(struct store *store,
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
-    db_prepare(&st, db, "SELECT key, size_bytes FROM results_file WHERE trace_id = ? LIMIT 1");
+    db_prepare(&st, db,
+               "SELECT key, iif(bytes IS NULL, size_bytes, 0) FROM results_file"
+               " WHERE trace_id = ? LIMIT 1");
     db_put_int(&st, trace_id);
     const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;
     if (text != NULL && len < RESULTS_KEY_BYTES) {

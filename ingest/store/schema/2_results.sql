@@ -67,14 +67,15 @@ CREATE TABLE trace (
 CREATE INDEX trace_upload ON trace (upload_id);
 CREATE INDEX trace_derived_of ON trace (derived_of) WHERE derived_of IS NOT NULL;
 
--- The files of published traces (store/results_files.h). The file goes before its row.
+-- The files of published traces (store/results_files.h). The file goes before its row. With row ids: see uploaded_answer.
 CREATE TABLE results_file (
     trace_id   INTEGER NOT NULL REFERENCES trace (id),
     kind       INTEGER NOT NULL, -- enum results_kind: 0 events, and the timeline if it was made at once; 1 one that was made later
     key        TEXT NOT NULL UNIQUE, -- 32 hex digits, never used again: results/ab/cdef....db
     size_bytes INTEGER NOT NULL,
+    bytes      BLOB, -- a small file itself, packed with zstd; NULL: it lies in results/
     PRIMARY KEY (trace_id, kind)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- Names, shapes, call stacks and launch configurations, each once a trace.
 CREATE TABLE text (

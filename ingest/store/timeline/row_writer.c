@@ -81,8 +81,12 @@ static bool flush(struct timeline_row_writer *row_writer, struct err *err)
     if (row_writer->pending_count == 0) {
         return true;
     }
-    bool ok = insert_pending(results_file_begin(row_writer->file), row_writer, err);
-    results_file_end(row_writer->file);
+    struct db *db;
+    bool ok = results_file_begin(row_writer->file, row_writer->bytes.len, &db, err);
+    if (ok) {
+        ok = insert_pending(db, row_writer, err);
+        results_file_end(row_writer->file);
+    }
     row_writer->pending_count = 0;
     buf_clear(&row_writer->bytes);
     return ok;

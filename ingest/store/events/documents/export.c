@@ -53,7 +53,7 @@ static bool open_reader(struct store_export *from,
     return store_snapshot_read(snapshot, &catalogue, err) &&
            results_file_find(catalogue, trace_id, RESULTS_EVENTS, from->key, err) &&
            (from->key[0] == '\0' ||
-            results_file_acquire(from->store, from->key, &from->file, err)) &&
+            results_file_acquire(from->store, catalogue, from->key, &from->file, err)) &&
            event_reader_open(&from->reader, catalogue, from->file, trace_id, err);
 }
 

@@ -122,8 +122,8 @@ static bool may_be_empty(const char *table)
     return strcmp(table, "compared_trace") == 0 || strcmp(table, "comparison_environment") == 0 ||
            strcmp(table, "run_part") == 0 || strcmp(table, "run_view") == 0 ||
            strcmp(table, "series_point") == 0 || strcmp(table, "results_file") == 0 ||
-           strcmp(table, "pinned_note") == 0 ||
-           strncmp(table, "webhook", strlen("webhook")) == 0 || strcmp(table, "object") == 0;
+           strcmp(table, "pinned_note") == 0 || strncmp(table, "webhook", strlen("webhook")) == 0 ||
+           strcmp(table, "object") == 0;
 }
 
 static int64_t count_table(struct fixture *f, const char *table)

@@ -731,9 +731,11 @@ static bool ingest_blocks(struct fixture *f, struct store_ingest *ingest, uint32
 static struct store_ingest *begin_full(struct fixture *f, int64_t *job_id)
 {
     struct results_file *file;
+    struct db *db;
     struct store_ingest *ingest = begin_ingest(f, job_id);
     assert_ok(f, ingest_log_open(ingest, &file, &f->err));
-    assert_ok(f, db_exec(results_file_begin(file),
+    assert_ok(f, results_file_begin(file, 0, &db, &f->err));
+    assert_ok(f, db_exec(db,
                          "CREATE TRIGGER full BEFORE INSERT ON timeline_block"
                          " BEGIN SELECT RAISE(ABORT, 'no room for a block'); END",
                          &f->err));
@@ -768,7 +770,7 @@ static void test_blocks_on_their_way_go_with_their_log(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store_of_files, tear_down_store)
     const struct CMUnitTest tests[] = {
         TEST(test_every_level_comes_back),
         TEST(test_windows_read_their_blocks_only),

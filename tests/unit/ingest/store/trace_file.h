@@ -7,6 +7,21 @@
 
 #include <glob.h>
 
+/* From here on small traces have files of their own, too. */
+static inline void keep_files_apart(const struct fixture *f)
+{
+    f->store->files->in_row_bytes = 0;
+}
+
+static inline int set_up_store_of_files(void **state)
+{
+    int failed = set_up_store(state);
+    if (failed == 0) {
+        keep_files_apart(*state);
+    }
+    return failed;
+}
+
 /* Files of traces in the data directory, published or not. */
 static inline size_t count_trace_files(const struct fixture *f)
 {
@@ -21,14 +36,14 @@ static inline size_t count_trace_files(const struct fixture *f)
     return count;
 }
 
-/* The only one that is published, so that the store opens it anew when it next reads. */
-static inline struct db *open_trace_file(struct fixture *f)
+/* Of the only file of this kind, which the store opens anew when it next reads. */
+static inline struct db *open_only_file(struct fixture *f, const char *kind)
 {
     struct db *db = NULL;
     glob_t found;
     char pattern[TEST_PATH_BYTES + 32];
     char key[RESULTS_KEY_BYTES];
-    (void)snprintf(pattern, sizeof pattern, "%s/results/*/*.db", f->dir);
+    (void)snprintf(pattern, sizeof pattern, "%s/%s", f->dir, kind);
     (void)glob(pattern, 0, NULL, &found);
     assert_int_equal(found.gl_pathc, 1);
     const char *name = strrchr(found.gl_pathv[0], '/');
@@ -39,6 +54,12 @@ static inline struct db *open_trace_file(struct fixture *f)
     return db;
 }
 
+/* The only one that is published. */
+static inline struct db *open_trace_file(struct fixture *f)
+{
+    return open_only_file(f, "results/*/*.db");
+}
+
 static inline void change_trace_file(struct fixture *f, const char *sql)
 {
     struct db *db = open_trace_file(f);
@@ -46,15 +67,25 @@ static inline void change_trace_file(struct fixture *f, const char *sql)
     db_close(db);
 }
 
-static inline int64_t trace_file_number(struct fixture *f, const char *sql)
+static inline int64_t number_of_file(struct fixture *f, struct db *db, const char *sql)
 {
-    struct db *db = open_trace_file(f);
     struct db_stmt st;
     db_prepare(&st, db, sql);
     int64_t value = db_next(&st) ? db_get_int(&st) : -1;
     assert_ok(f, db_done(&st, &f->err));
     db_close(db);
     return value;
+}
+
+static inline int64_t trace_file_number(struct fixture *f, const char *sql)
+{
+    return number_of_file(f, open_trace_file(f), sql);
+}
+
+/* Of the only one that is not published. */
+static inline int64_t incoming_number(struct fixture *f, const char *sql)
+{
+    return number_of_file(f, open_only_file(f, "incoming/*.db"), sql);
 }
 
 #endif

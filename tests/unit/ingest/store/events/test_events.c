@@ -349,6 +349,7 @@ static void an_ingest_that_ends_early_leaves_nothing(void **state)
 static void ingest_many(struct fixture *f, void *with_trace)
 {
     struct trace_results results = {.device_type = "GPU"};
+    keep_files_apart(f);
     struct store_ingest *ingest = begin_many(f, true);
     if (*(bool *)with_trace) {
         assert_ok(f, store_ingest_trace(ingest, "w", "", "x", &results, &f->err));
@@ -365,6 +366,92 @@ static void a_process_that_ends_early_leaves_nothing(void **state)
         open_store(f);
         expect_no_events(f);
         assert_int_equal(query_number(f, "SELECT count(*) FROM trace"), 0);
+    }
+}
+
+static void expect_event(struct fixture *f, int64_t trace_id, const char *json)
+{
+    struct store_event e;
+    assert_ok(f, READ(f->store, store_event_get, &f->arena, trace_id, 0, &e, &f->err));
+    assert_string_equal(e.json, json);
+}
+
+static void small_files_stand_in_their_rows(void **state)
+{
+    static const char *const events[] = {"{\"ts\": 9}", "{\"ts\": 11}"};
+    struct fixture *f = *state;
+    struct store_event e;
+    f->store->files->in_row_bytes = RESULTS_IN_ROW_BYTES;
+    int64_t first = store_events(f, "r", events, 1, 0, 0);
+    int64_t second = store_events(f, "s", events + 1, 1, 0, 0);
+    assert_int_equal(count_trace_files(f), 0);
+    assert_int_equal(results_files_bytes(f->store), 0);
+    expect_event(f, first, events[0]);
+    expect_event(f, second, events[1]);
+    close_store(f);
+    open_store(f);
+    assert_int_equal(results_files_bytes(f->store), 0);
+    expect_event(f, first, events[0]);
+    expect_event(f, second, events[1]);
+    assert_int_equal(query_number(f, "SELECT count(*) FROM results_file WHERE bytes IS NOT NULL"),
+                     2);
+    assert_ok(f, store_trace_delete(f->store, first, &f->err));
+    assert_int_equal(query_number(f, "SELECT count(*) FROM results_file"), 1);
+    assert_fails(f, READ(f->store, store_event_get, &f->arena, first, 0, &e, &f->err),
+                 ERR_NOT_FOUND);
+    expect_event(f, second, events[1]);
+}
+
+static void add_text(struct fixture *f, struct results_file *file, size_t bytes)
+{
+    struct db *db;
+    assert_ok(f, results_file_begin(file, bytes, &db, &f->err));
+    assert_ok(f, db_exec(db,
+                         "INSERT INTO event_text (log_id, first_id, bytes) SELECT 1,"
+                         " count(*), x'00' FROM event_text",
+                         &f->err));
+    results_file_end(file);
+}
+
+/* What came before it was clear how large it would be is in the file, too, and not in the next. */
+static void a_file_that_grows_leaves_memory(void **state)
+{
+    struct fixture *f = *state;
+    struct results_file *file;
+    f->store->files->in_row_bytes = RESULTS_IN_ROW_BYTES;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(f, results_file_create(f->store, &file, &f->err));
+        add_text(f, file, 0);
+        assert_int_equal(count_trace_files(f), 0);
+        add_text(f, file, RESULTS_IN_ROW_BYTES);
+        assert_int_equal(count_trace_files(f), 1);
+        add_text(f, file, 0);
+        assert_ok(f, results_file_seal(file, &f->err));
+        assert_int_equal(incoming_number(f, "SELECT count(*) FROM event_text"), 3);
+        assert_int_equal(incoming_number(f, "SELECT count(*) FROM pragma_integrity_check"
+                                            " WHERE integrity_check = 'ok'"),
+                         1);
+        results_file_discard(file);
+        assert_int_equal(count_trace_files(f), 0);
+    }
+}
+
+static void damaged_rows_are_told(void **state)
+{
+    static const char *const events[] = {"{\"ts\": 9}"};
+    static const char *const changes[] = {
+        "UPDATE results_file SET bytes = x''", "UPDATE results_file SET bytes = x'28b52ffd'",
+        "UPDATE results_file SET bytes = CAST(substr(b.bytes, 1, 300) || x'55aa' ||"
+        " substr(b.bytes, 303) AS BLOB) FROM (SELECT bytes FROM results_file) AS b",
+        "UPDATE results_file SET bytes = CAST(x'28b52ffd00580100004142' AS BLOB)"};
+    struct fixture *f = *state;
+    struct store_event e;
+    f->store->files->in_row_bytes = RESULTS_IN_ROW_BYTES;
+    int64_t id = store_events(f, "r", events, 1, 0, 0);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        assert_ok(f, db_exec(f->store->writer, changes[i], &f->err));
+        f->err = (struct err)ERR_INIT;
+        assert_fails(f, READ(f->store, store_event_get, &f->arena, id, 0, &e, &f->err), ERR_STORE);
     }
 }
 
@@ -414,7 +501,7 @@ static void replacing_takes_the_old_events(void **state)
     expect_no_events(f);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store_of_files, tear_down_store)
 
 int main(void)
 {
@@ -432,6 +519,9 @@ int main(void)
         TEST(a_process_that_ends_early_leaves_nothing),
         TEST(a_published_file_is_moved_at_the_start),
         TEST(a_file_that_is_gone_is_told),
+        TEST(small_files_stand_in_their_rows),
+        TEST(a_file_that_grows_leaves_memory),
+        TEST(damaged_rows_are_told),
         TEST(replacing_takes_the_old_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

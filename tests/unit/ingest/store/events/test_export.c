@@ -200,7 +200,7 @@ static void head_and_tail_are_pieces_of_their_own(void **state)
     store_export_close(from);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store_of_files, tear_down_store)
 
 int main(void)
 {

@@ -230,7 +230,7 @@ static void a_long_text_is_refused(void **state)
                  ERR_BAD_REQUEST);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store_of_files, tear_down_store)
 
 int main(void)
 {
