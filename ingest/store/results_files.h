@@ -1,5 +1,5 @@
-/* Files beside the catalogue: what a trace has most of, its events and its timeline, stands in a
- * SQLite database of its own (schema/results/), results/ab/cdef....db.
+/* Files beside the catalogue: the events of a trace, its timeline and the tables of its results
+ * stand in a SQLite database of its own (schema/results/), results/ab/cdef....db.
  *
  * A file is made while the trace is read, by a connection of its own, so that no upload waits for
  * another one's rows: in memory at first, in incoming/ from 256 kB on. It is sealed and synced;
@@ -17,11 +17,12 @@
 #include <stdint.h>
 
 enum results_kind {
-    RESULTS_EVENTS,  /* and the timeline, if it was made at once */
-    RESULTS_TIMELINE /* a timeline that was made later */
+    RESULTS_EVENTS,   /* and the tables, and the timeline if it was made at once */
+    RESULTS_TIMELINE, /* a timeline that was made later */
+    RESULTS_TABLES    /* to ask for: tables of derived figures are their own */
 };
 
-/* The id of the one log of a file. */
+/* The id of the one log and of the one trace of a file. */
 #define RESULTS_LOG_ID 1
 
 bool results_files_create(struct results_files **out, struct err *err) KS_MUST_USE;
@@ -86,5 +87,10 @@ bool store_snapshot_file(struct store_snapshot *snapshot,
                          enum results_kind kind,
                          struct db **db,
                          struct err *err) KS_MUST_USE;
+/* That of the tables of a trace that is visible; fails where there is none. */
+bool store_snapshot_tables(struct store_snapshot *snapshot,
+                           int64_t trace_id,
+                           struct db **db,
+                           struct err *err) KS_MUST_USE;
 
 #endif

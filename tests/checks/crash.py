@@ -41,7 +41,7 @@ LEFTOVERS = {
     'uploads that never became visible': 'SELECT count(*) FROM upload WHERE published = 0',
     'traces without upload': 'SELECT count(*) FROM trace WHERE upload_id IS NULL',
     'files without trace': 'SELECT count(*) FROM results_file WHERE trace_id NOT IN (SELECT id FROM trace)',
-    'traces without file': 'SELECT count(*) FROM trace WHERE has_events AND id NOT IN (SELECT trace_id FROM results_file)',
+    'traces without file': 'SELECT count(*) FROM trace WHERE id NOT IN (SELECT trace_id FROM results_file)',
     'uploads without trace': 'SELECT count(*) FROM upload WHERE id NOT IN (SELECT upload_id FROM trace WHERE upload_id IS NOT NULL)',
     'runs without upload': 'SELECT count(*) FROM run WHERE id NOT IN (SELECT run_id FROM upload)',
     'comparisons that are not whole': "SELECT count(*) FROM comparison WHERE state IN ('writing', 'removed')",

@@ -15,16 +15,8 @@
 /* The tables that can have many rows a trace; the rest goes with the trace row by its foreign keys.
  */
 static const char *const purge_batch_sql[] = {
-    "DELETE FROM kernel_use_value WHERE trace_id = ?1 AND (launch, position) IN"
-    " (SELECT launch, position FROM kernel_use_value WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM row_block WHERE rowid IN"
-    " (SELECT rowid FROM row_block WHERE trace_id = ?1 LIMIT min(?2, 64))",
-    "DELETE FROM block WHERE trace_id = ?1 AND kind IN"
-    " (SELECT kind FROM block WHERE trace_id = ?1 LIMIT ?2)",
     "DELETE FROM series_value WHERE trace_id = ?1 AND metric_id IN"
     " (SELECT metric_id FROM series_value WHERE trace_id = ?1 LIMIT ?2)",
-    "DELETE FROM text WHERE trace_id = ?1 AND id IN"
-    " (SELECT id FROM text WHERE trace_id = ?1 LIMIT ?2)",
 };
 
 /* The same of a comparison. */

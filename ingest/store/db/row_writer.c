@@ -5,6 +5,8 @@
 /* A batch holds the writer for some 20 ms: what another upload waits for its turn at the most. */
 #define BATCH_ROWS 5000
 #define BATCH_BYTES ((size_t)8 << 20)
+/* A turn of a file costs nothing, and others pack their rows meanwhile. */
+#define FILE_BATCH_BYTES ((size_t)16 << 10)
 
 bool row_writer_init(struct row_writer *writer,
                      struct store *store,
@@ -13,6 +15,19 @@ bool row_writer_init(struct row_writer *writer,
 {
     *writer = (struct row_writer){.store = store, .owner_id = owner_id, .ok = true, .err = err};
     return row_writer_share_texts(writer, ROW_TEXTS_OF_TRACE, owner_id);
+}
+
+void row_writer_init_inside(struct row_writer *writer,
+                            struct store *store,
+                            int64_t owner_id,
+                            struct err *err)
+{
+    *writer = (struct row_writer){.db = store->writer,
+                                  .is_callers = true,
+                                  .in_batch = true,
+                                  .owner_id = owner_id,
+                                  .ok = true,
+                                  .err = err};
 }
 
 void row_writer_init_file(struct row_writer *writer,
@@ -65,6 +80,9 @@ void row_begin(struct row_writer *writer, const char *sql)
 
 static void end_batch(struct row_writer *writer)
 {
+    if (writer->is_callers) {
+        return;
+    }
     if (writer->in_batch && writer->file != NULL) {
         results_file_end(writer->file);
     } else if (writer->in_batch) {
@@ -81,7 +99,8 @@ void row_end(struct row_writer *writer)
     writer->ok = db_run(&writer->row, writer->err);
     writer->row_id = db_last_id(writer->db);
     writer->batch_rows++;
-    if (writer->batch_rows >= BATCH_ROWS || writer->batch_bytes >= BATCH_BYTES) {
+    size_t batch_bytes = writer->file != NULL ? FILE_BATCH_BYTES : BATCH_BYTES;
+    if (writer->batch_rows >= BATCH_ROWS || writer->batch_bytes >= batch_bytes) {
         end_batch(writer);
     }
 }

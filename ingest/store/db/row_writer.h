@@ -18,6 +18,7 @@ enum row_texts { ROW_TEXTS_OF_TRACE, ROW_TEXTS_OF_COMPARISON };
 struct row_writer {
     struct store *store;
     struct results_file *file; /* NULL: the catalogue */
+    bool is_callers;           /* the transaction: it begins and ends elsewhere */
     size_t file_bytes;         /* of rows to come, about */
     struct db *db;             /* in a batch */
     int64_t owner_id;          /* first parameter of every row: trace or comparison */
@@ -39,6 +40,11 @@ bool row_writer_init(struct row_writer *writer,
                      struct store *store,
                      int64_t owner_id,
                      struct err *err) KS_MUST_USE;
+/* The same inside the caller's transaction, for rows without shared texts. */
+void row_writer_init_inside(struct row_writer *writer,
+                            struct store *store,
+                            int64_t owner_id,
+                            struct err *err);
 /* The same for about `bytes` of rows of the one log of a file. */
 void row_writer_init_file(struct row_writer *writer,
                           struct results_file *file,

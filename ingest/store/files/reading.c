@@ -211,7 +211,7 @@ find_path(struct store *store, const char *key, char path[STORE_PATH_BYTES], str
         }
     }
     return err_set(err, ERR_GONE,
-                   "the file with the events of this trace is not on the server's disk any more "
+                   "the file with the results of this trace is not on the server's disk any more "
                    "(results/%.2s/%s" SUFFIX "): delete the trace and upload its file again",
                    key, key + FAN_OUT_CHARS);
 }
@@ -295,12 +295,19 @@ bool results_file_find(struct db *catalogue,
     struct db_stmt st;
     size_t len = 0;
     key[0] = '\0';
-    db_prepare(&st, catalogue,
-               "SELECT f.key FROM trace AS t JOIN results_file AS f"
-               " ON f.trace_id = coalesce(t.derived_of, t.id) AND f.kind <= ?2"
-               " WHERE t.id = ?1 ORDER BY f.kind DESC LIMIT 1");
-    db_put_int(&st, trace_id);
-    db_put_int(&st, (int64_t)kind);
+    if (kind == RESULTS_TABLES) {
+        db_prepare(&st, catalogue, "SELECT key FROM results_file WHERE trace_id = ? AND kind = 0");
+        db_put_int(&st, trace_id);
+    } else {
+        db_prepare(&st, catalogue,
+                   "SELECT f.key FROM trace AS t"
+                   " JOIN trace AS o ON o.id = coalesce(t.derived_of, t.id)"
+                   " JOIN results_file AS f ON f.trace_id = o.id AND f.kind <= ?2"
+                   " AND (f.kind = 1 OR o.has_events)"
+                   " WHERE t.id = ?1 ORDER BY f.kind DESC LIMIT 1");
+        db_put_int(&st, trace_id);
+        db_put_int(&st, (int64_t)kind);
+    }
     const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;
     if (text != NULL && len < RESULTS_KEY_BYTES) {
         memcpy(key, text, len + 1);
@@ -360,4 +367,14 @@ bool store_snapshot_file(struct store_snapshot *snapshot,
     memcpy(place->key, key, sizeof key);
     place->db = *db;
     return true;
+}
+
+bool store_snapshot_tables(struct store_snapshot *snapshot,
+                           int64_t trace_id,
+                           struct db **db,
+                           struct err *err)
+{
+    return store_snapshot_file(snapshot, trace_id, RESULTS_TABLES, db, err) &&
+           (*db != NULL ||
+            err_set(err, ERR_STORE, "the catalogue names no file with the results of this trace"));
 }

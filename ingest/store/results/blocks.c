@@ -438,7 +438,6 @@ void blocks_write(struct row_writer *writer, const struct trace_results *results
 /* *found says whether there is a block, which is then to be unpacked and finished. */
 static bool find_block(struct db *db,
                        struct arena *arena,
-                       int64_t trace_id,
                        const char *kind,
                        struct column_decoder *dec,
                        bool *found,
@@ -448,7 +447,7 @@ static bool find_block(struct db *db,
     bool ok = true;
     *found = false;
     db_prepare(&st, db, "SELECT bytes FROM block WHERE trace_id = ? AND kind = ?");
-    db_put_int(&st, trace_id);
+    db_put_int(&st, RESULTS_LOG_ID);
     db_put_text(&st, kind);
     if (db_next(&st)) {
         size_t len = 0;
@@ -461,14 +460,13 @@ static bool find_block(struct db *db,
 
 bool blocks_read_cycle_uses(struct db *db,
                             struct arena *arena,
-                            int64_t trace_id,
                             struct trace_results *out,
                             struct err *err)
 {
     struct column_decoder dec;
     struct err damaged = ERR_INIT;
     bool found;
-    bool ok = find_block(db, arena, trace_id, CYCLE_USE, &dec, &found, err);
+    bool ok = find_block(db, arena, CYCLE_USE, &dec, &found, err);
     if (!found) {
         return ok;
     }
@@ -493,11 +491,11 @@ static bool read_block(struct store_snapshot *snapshot,
     struct db *db = NULL;
     struct column_decoder dec;
     *block = NULL;
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
+    if (!store_snapshot_file(snapshot, trace_id, RESULTS_TABLES, &db, err) || db == NULL) {
+        return db == NULL && err->code == ERR_NONE;
     }
     bool found = false;
-    bool ok = find_block(db, arena, trace_id, kind, &dec, &found, err);
+    bool ok = find_block(db, arena, kind, &dec, &found, err);
     if (!found) {
         return ok;
     }

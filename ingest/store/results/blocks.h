@@ -11,7 +11,6 @@ void blocks_write(struct row_writer *writer, const struct trace_results *results
 /* Sets cycle_uses and their count: 0 where the trace has none. */
 bool blocks_read_cycle_uses(struct db *db,
                             struct arena *arena,
-                            int64_t trace_id,
                             struct trace_results *out,
                             struct err *err) KS_MUST_USE;
 

@@ -1,14 +1,15 @@
 #include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
-#include "ingest/store/internal.h"
 #include "ingest/store/results/blocks.h"
 #include "ingest/store/results/ingest_rows.h"
+#include "ingest/store/results_files.h"
 
-static bool read_source(const struct rows_reader *in, struct trace_results *out, struct err *err)
+static bool
+read_source(struct db *catalogue, int64_t trace_id, struct trace_results *out, struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, in->db, "SELECT cycle_source FROM trace WHERE id = ?");
-    db_put_int(&st, in->owner_id);
+    db_prepare(&st, catalogue, "SELECT cycle_source FROM trace WHERE id = ?");
+    db_put_int(&st, trace_id);
     if (db_next(&st)) {
         out->cycle_source = (enum cycle_source)db_get_enum(&st, CYCLES_TABLE);
     }
@@ -22,9 +23,8 @@ static bool read_counters(const struct rows_reader *in, struct trace_results *ou
 
 static bool read_all(const struct rows_reader *in, struct trace_results *out, struct err *err)
 {
-    return read_source(in, out, err) &&
-           results_read_parts(in, PART_CYCLE, PART_COUNTER, out, err) &&
-           blocks_read_cycle_uses(in->db, in->arena, in->owner_id, out, err);
+    return results_read_parts(in, PART_CYCLE, PART_COUNTER, out, err) &&
+           blocks_read_cycle_uses(in->db, in->arena, out, err);
 }
 
 /* `read` over a reader of its own, into results in the arena. */
@@ -37,16 +37,20 @@ read_with(struct store_snapshot *snapshot,
           struct err *err)
 {
     struct text_cache texts;
-    struct rows_reader in = {.arena = arena, .texts = &texts, .owner_id = trace_id};
+    struct db *catalogue;
+    struct rows_reader in = {.arena = arena, .texts = &texts, .owner_id = RESULTS_LOG_ID};
     *out = arena_calloc(arena, 1, sizeof **out);
     if (*out == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the cycles of a trace");
     }
-    if (!store_snapshot_read(snapshot, &in.db, err)) {
+    if (!store_snapshot_read(snapshot, &catalogue, err) ||
+        !store_check_figures(catalogue, trace_id, err) ||
+        !read_source(catalogue, trace_id, *out, err) ||
+        !store_snapshot_tables(snapshot, trace_id, &in.db, err)) {
         return false;
     }
-    text_cache_init(&texts, in.db, arena, trace_id);
-    bool ok = store_check_figures(in.db, trace_id, err) && read(&in, *out, err);
+    text_cache_init(&texts, in.db, arena, RESULTS_LOG_ID);
+    bool ok = read(&in, *out, err);
     text_cache_free(&texts);
     return ok;
 }

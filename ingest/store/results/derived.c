@@ -46,14 +46,20 @@ static bool insert_row(struct store *store,
     }
     bool ok = db_done(&st, err) &&
               (found || err_set(err, ERR_NOT_FOUND, "the trace was removed meanwhile")) &&
-              ingest_rows_trace(db, &place, results, id, err);
+              ingest_rows_trace(store, &place, results, id, err) &&
+              ingest_rows_warnings(store, *id, results, err);
     arena_free(&arena);
     return store_write_end(store, ok, err);
 }
 
-static bool
-publish_rows(struct db *db, int64_t trace_id, int64_t upload_id, int64_t id, struct err *err)
+static bool publish_rows(struct store *store,
+                         const struct results_file *file,
+                         int64_t trace_id,
+                         int64_t upload_id,
+                         int64_t id,
+                         struct err *err)
 {
+    struct db *db = store->writer;
     struct db_stmt st;
     db_prepare(&st, db,
                "UPDATE trace SET upload_id = (SELECT upload_id FROM trace WHERE id = ?2)"
@@ -64,7 +70,20 @@ publish_rows(struct db *db, int64_t trace_id, int64_t upload_id, int64_t id, str
     return store_check_trace(db, trace_id, err) && db_run(&st, err) &&
            (db_changes(db) == 1 ||
             err_set(err, ERR_NOT_FOUND, "the trace was removed meanwhile")) &&
-           db_run_id(db, "DELETE FROM upload WHERE id = ?", upload_id, err);
+           db_run_id(db, "DELETE FROM upload WHERE id = ?", upload_id, err) &&
+           results_file_publish(file, id, RESULTS_EVENTS, err);
+}
+
+static bool publish(struct store *store,
+                    struct results_file *file,
+                    int64_t trace_id,
+                    int64_t upload_id,
+                    int64_t id,
+                    struct err *err)
+{
+    return results_file_seal(file, err) && results_files_sync(&file, 1, err) &&
+           store_write_begin(store, STORE_DURABLE, err) &&
+           store_write_end(store, publish_rows(store, file, trace_id, upload_id, id, err), err);
 }
 
 /* While the upload row stood it kept run and blob of a trace that was deleted meanwhile. */
@@ -110,17 +129,22 @@ bool store_derived_write(struct store *store,
                          struct err *err)
 {
     int64_t upload_id = 0;
-    if (!begin(store, trace_id, &upload_id, err)) {
+    struct results_file *file;
+    if (!results_file_create(store, &file, err)) {
+        return false;
+    }
+    if (!ingest_rows_write(file, results, err) || !begin(store, trace_id, &upload_id, err)) {
+        results_file_discard(file);
         return false;
     }
     bool ok = insert_row(store, trace_id, upload_id, results, derived_id, err) &&
-              ingest_rows_write(store, *derived_id, results, err) &&
-              ingest_rows_warnings(store, *derived_id, results, err) &&
-              store_write_begin(store, STORE_BATCH, err);
-    ok = ok && store_write_end(
-                   store, publish_rows(store->writer, trace_id, upload_id, *derived_id, err), err);
+              ingest_rows_comparison(store, *derived_id, results, err) &&
+              publish(store, file, trace_id, upload_id, *derived_id, err);
     if (!ok) {
+        results_file_discard(file);
         give_up(store, upload_id);
+        return false;
     }
-    return ok;
+    results_file_keep(file);
+    return true;
 }

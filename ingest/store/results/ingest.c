@@ -27,7 +27,7 @@ struct store_ingest {
     int64_t job_id;                  /* 0: not known yet */
     int64_t upload_id;               /* 0: there is no row of it yet */
     struct results_file *file; /* of the trace that is being read; NULL: nothing of it came yet */
-    struct written_trace *written; /* those with a file */
+    struct written_trace *written;
     size_t written_count;
     size_t written_capacity;
     int64_t trace_id;            /* whose tables came before the rest; 0: none */
@@ -238,18 +238,20 @@ bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
 
 /* ---- traces ---- */
 
-static bool write_figures(struct store_ingest *ingest,
-                          const struct trace_place *place,
-                          const struct trace_results *results,
-                          int64_t *trace_id,
-                          struct err *err)
+static bool insert_trace(struct store_ingest *ingest,
+                         const struct trace_place *place,
+                         const struct trace_results *results,
+                         bool with_warnings,
+                         struct err *err)
 {
     struct store *store = ingest->store;
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
-    bool ok = ingest_rows_trace(store->writer, place, results, trace_id, err);
-    return store_write_end(store, ok, err) && ingest_rows_write(store, *trace_id, results, err);
+    bool ok = ingest_rows_trace(store, place, results, &ingest->trace_id, err) &&
+              (!with_warnings || ingest_rows_warnings(store, ingest->trace_id, results, err));
+    return store_write_end(store, ok, err) &&
+           ingest_rows_comparison(store, ingest->trace_id, results, err);
 }
 
 static bool write_tables(struct store_ingest *ingest,
@@ -257,14 +259,26 @@ static bool write_tables(struct store_ingest *ingest,
                          const char *span_digits,
                          const char *format,
                          const struct trace_results *results,
+                         bool with_warnings,
                          struct err *err)
 {
+    struct results_file *file;
     struct trace_place place = {.upload_id = ingest->upload_id,
                                 .has_events = ingest->file != NULL,
                                 .worker = worker,
                                 .span_digits = span_digits,
                                 .format = format};
-    return write_figures(ingest, &place, results, &ingest->trace_id, err);
+    return ingest_log_open(ingest, &file, err) && ingest_rows_write(file, results, err) &&
+           insert_trace(ingest, &place, results, with_warnings, err);
+}
+
+static bool
+write_warnings(struct store_ingest *ingest, const struct trace_results *results, struct err *err)
+{
+    return store_write_begin(ingest->store, STORE_BATCH, err) &&
+           store_write_end(ingest->store,
+                           ingest_rows_warnings(ingest->store, ingest->trace_id, results, err),
+                           err);
 }
 
 bool store_ingest_tables(struct store_ingest *ingest,
@@ -276,7 +290,7 @@ bool store_ingest_tables(struct store_ingest *ingest,
 {
     return ingest->file == NULL ||
            (know_job(ingest, err) &&
-            write_tables(ingest, worker, span_digits, format, results, err));
+            write_tables(ingest, worker, span_digits, format, results, false, err));
 }
 
 static bool add_written(struct store_ingest *ingest, int64_t trace_id, struct err *err)
@@ -303,8 +317,9 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         struct err *err)
 {
     if (!know_job(ingest, err) ||
-        (ingest->trace_id == 0 &&
-         !write_tables(ingest, worker, span_digits, format, results, err))) {
+        !(ingest->trace_id != 0
+              ? write_warnings(ingest, results, err)
+              : write_tables(ingest, worker, span_digits, format, results, true, err))) {
         return false;
     }
     int64_t trace_id = ingest->trace_id;
@@ -312,9 +327,7 @@ bool store_ingest_trace(struct store_ingest *ingest,
     end_events(ingest);
     end_timeline(ingest);
     ingest->trace_id = 0;
-    return (ingest->file == NULL ||
-            (results_file_seal(ingest->file, err) && add_written(ingest, trace_id, err))) &&
-           ingest_rows_warnings(ingest->store, trace_id, results, err);
+    return results_file_seal(ingest->file, err) && add_written(ingest, trace_id, err);
 }
 
 /* ---- publishing ---- */

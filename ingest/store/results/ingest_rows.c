@@ -122,25 +122,42 @@ static void write_series(struct row_writer *writer, const struct trace_results *
     }
 }
 
-bool ingest_rows_write(struct store *store,
-                       int64_t trace_id,
+bool ingest_rows_write(struct results_file *file,
                        const struct trace_results *results,
                        struct err *err)
 {
-    struct row_writer only;
-    struct row_writer *writer = &only;
-    if (!row_writer_init(writer, store, trace_id, err)) {
+    struct row_writer writer;
+    row_writer_init_file(&writer, file, 0, err);
+    if (!row_writer_share_texts(&writer, ROW_TEXTS_OF_TRACE, RESULTS_LOG_ID)) {
         return false;
     }
-    write_parts(writer, results);
-    write_kernel_utilisation_total(writer, results);
-    write_bad_rows(writer, results);
-    write_series(writer, results);
-    blocks_write(writer, results);
-    if (results->comparison != NULL) {
-        comparison_rows_of_trace(writer, trace_id, results->comparison);
+    write_parts(&writer, results);
+    write_kernel_utilisation_total(&writer, results);
+    write_bad_rows(&writer, results);
+    blocks_write(&writer, results);
+    return row_writer_finish(&writer);
+}
+
+static void write_listed(struct row_writer *writer, const struct trace_results *results)
+{
+    static const enum results_part listed[] = {PART_DEVICE, PART_ENVIRONMENT};
+    for (size_t i = 0; i < sizeof listed / sizeof *listed; i++) {
+        const void *rows;
+        size_t count = rows_part_get(&results_parts[listed[i]], results, &rows);
+        row_write_table(writer, results_parts[listed[i]].table, rows, count);
     }
-    return row_writer_finish(writer);
+}
+
+static bool insert_listed(struct store *store,
+                          int64_t trace_id,
+                          const struct trace_results *results,
+                          struct err *err)
+{
+    struct row_writer writer;
+    row_writer_init_inside(&writer, store, trace_id, err);
+    write_listed(&writer, results);
+    write_series(&writer, results);
+    return row_writer_finish(&writer);
 }
 
 bool ingest_rows_warnings(struct store *store,
@@ -149,10 +166,24 @@ bool ingest_rows_warnings(struct store *store,
                           struct err *err)
 {
     struct row_writer writer;
+    row_writer_init_inside(&writer, store, trace_id, err);
+    write_warnings(&writer, &results->warnings);
+    return row_writer_finish(&writer);
+}
+
+bool ingest_rows_comparison(struct store *store,
+                            int64_t trace_id,
+                            const struct trace_results *results,
+                            struct err *err)
+{
+    struct row_writer writer;
+    if (results->comparison == NULL) {
+        return true;
+    }
     if (!row_writer_init(&writer, store, trace_id, err)) {
         return false;
     }
-    write_warnings(&writer, &results->warnings);
+    comparison_rows_of_trace(&writer, trace_id, results->comparison);
     return row_writer_finish(&writer);
 }
 
@@ -197,12 +228,13 @@ static const char *first_step_times(char out[STEP_TIME_BYTES * (STORE_RUN_STEPS_
     return out;
 }
 
-bool ingest_rows_trace(struct db *db,
+bool ingest_rows_trace(struct store *store,
                        const struct trace_place *place,
                        const struct trace_results *results,
                        int64_t *trace_id,
                        struct err *err)
 {
+    struct db *db = store->writer;
     struct row_writer writer = {.ok = true, .err = err};
     struct arena arena;
     char step_times[STEP_TIME_BYTES * (STORE_RUN_STEPS_MAX + 1)];
@@ -223,5 +255,5 @@ bool ingest_rows_trace(struct db *db,
         *trace_id = db_last_id(db);
     }
     arena_free(&arena);
-    return ok;
+    return ok && insert_listed(store, *trace_id, results, err);
 }

@@ -1,10 +1,10 @@
-/* Writes the rows of one trace into the tables. */
+/* Writes the rows of one trace into its file and into the catalogue. */
 #ifndef KS_STORE_RESULTS_INGEST_ROWS_H
 #define KS_STORE_RESULTS_INGEST_ROWS_H
 
 #include "ingest/model/tables/table.h"
 #include "ingest/store/db/rows_reader.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 
 /* The tables of a trace that are stored as they stand, in blocks or as SQL. */
 enum results_part {
@@ -35,15 +35,20 @@ bool results_read_parts(const struct rows_reader *in,
                         struct trace_results *out,
                         struct err *err) KS_MUST_USE;
 
-/* Writes all results but the warnings of a trace whose trace row is there, in transactions of
- * bounded size between which other writers get their turn. On false an unknown number of batches is
- * there. */
-bool ingest_rows_write(struct store *store,
-                       int64_t trace_id,
+/* Writes the results of a trace into its file, in turns of bounded size. On false an unknown number
+ * of rows is there. */
+bool ingest_rows_write(struct results_file *file,
                        const struct trace_results *results,
                        struct err *err) KS_MUST_USE;
 
-/* The warnings, behind all that may still give some. */
+/* The comparison of an uploaded report, of a trace whose row is there: into the catalogue, in
+ * transactions of bounded size. */
+bool ingest_rows_comparison(struct store *store,
+                            int64_t trace_id,
+                            const struct trace_results *results,
+                            struct err *err) KS_MUST_USE;
+
+/* The warnings, behind all that may still give some, inside the caller's transaction. */
 bool ingest_rows_warnings(struct store *store,
                           int64_t trace_id,
                           const struct trace_results *results,
@@ -59,8 +64,8 @@ struct trace_place {
     const char *format;
 };
 
-/* The trace row itself, inside the caller's transaction. */
-bool ingest_rows_trace(struct db *db,
+/* The trace row and what lists read of its results, inside the caller's transaction. */
+bool ingest_rows_trace(struct store *store,
                        const struct trace_place *place,
                        const struct trace_results *results,
                        int64_t *trace_id,

@@ -1,9 +1,9 @@
 #include "ingest/model/results/kernel_table.h"
 #include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
-#include "ingest/store/internal.h"
 #include "ingest/store/results/ingest_rows.h"
 #include "ingest/store/results/row_blocks.h"
+#include "ingest/store/results_files.h"
 
 bool results_read_parts(const struct rows_reader *in,
                         enum results_part first,
@@ -18,17 +18,21 @@ bool results_read_parts(const struct rows_reader *in,
         size_t count;
         ok = table->select_sql != NULL
                  ? rows_read_table(in, table, &rows, &count, err)
-                 : row_blocks_read(in->db, in->arena, in->owner_id, table, &rows, &count, err);
+                 : row_blocks_read(in->db, in->arena, table, &rows, &count, err);
         rows_part_set(&results_parts[i], out, rows, count);
     }
     return ok;
 }
 
-static bool read_trace(const struct rows_reader *in, struct trace_results *out, struct err *err)
+static bool read_trace(const struct rows_reader *in,
+                       struct db *catalogue,
+                       int64_t trace_id,
+                       struct trace_results *out,
+                       struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, in->db, table_trace.select_sql);
-    db_put_int(&st, in->owner_id);
+    db_prepare(&st, catalogue, table_trace.select_sql);
+    db_put_int(&st, trace_id);
     if (db_next(&st)) {
         out->device_type = db_get_text(&st, in->arena);
         rows_read_columns(&st, in->texts, &table_trace, out);
@@ -70,12 +74,16 @@ read_kernel_table(const struct rows_reader *in, struct trace_results *out, struc
            read_totals(in, out, err) && read_bad_rows(in, out, err);
 }
 
-static bool read_all(const struct rows_reader *in, struct trace_results *out, struct err *err)
+static bool read_all(const struct rows_reader *in,
+                     struct db *catalogue,
+                     int64_t trace_id,
+                     struct trace_results *out,
+                     struct err *err)
 {
-    return store_check_figures(in->db, in->owner_id, err) && read_trace(in, out, err) &&
+    return read_trace(in, catalogue, trace_id, out, err) &&
            results_read_parts(in, PART_STEP, PART_UPLOADED_ANSWER, out, err) &&
            (!out->has_kernel_use || read_kernel_table(in, out, err)) &&
-           store_read_warnings(in->db, in->owner_id, &out->warnings, err);
+           store_read_warnings(catalogue, trace_id, &out->warnings, err);
 }
 
 bool store_overview(struct store_snapshot *snapshot,
@@ -85,16 +93,19 @@ bool store_overview(struct store_snapshot *snapshot,
                     struct err *err)
 {
     struct text_cache texts;
-    struct rows_reader in = {.arena = arena, .texts = &texts, .owner_id = trace_id};
+    struct db *catalogue;
+    struct rows_reader in = {.arena = arena, .texts = &texts, .owner_id = RESULTS_LOG_ID};
     *out = arena_calloc(arena, 1, sizeof **out);
     if (*out == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the overview of a trace");
     }
-    if (!store_snapshot_read(snapshot, &in.db, err)) {
+    if (!store_snapshot_read(snapshot, &catalogue, err) ||
+        !store_check_figures(catalogue, trace_id, err) ||
+        !store_snapshot_tables(snapshot, trace_id, &in.db, err)) {
         return false;
     }
-    text_cache_init(&texts, in.db, arena, trace_id);
-    bool ok = read_all(&in, *out, err);
+    text_cache_init(&texts, in.db, arena, RESULTS_LOG_ID);
+    bool ok = read_all(&in, catalogue, trace_id, *out, err);
     text_cache_free(&texts);
     return ok;
 }
@@ -108,24 +119,20 @@ bool store_uploaded_answer(struct store_snapshot *snapshot,
                            struct err *err)
 {
     struct db *db;
+    struct db_stmt st;
     *json = NULL;
-    if (!store_snapshot_read(snapshot, &db, err)) {
+    if (!store_snapshot_read(snapshot, &db, err) || !store_check_figures(db, trace_id, err) ||
+        !store_snapshot_tables(snapshot, trace_id, &db, err)) {
         return false;
     }
-    bool ok = store_check_figures(db, trace_id, err);
-    if (ok) {
-        struct db_stmt st;
-        db_prepare(
-            &st, db,
-            "SELECT json FROM uploaded_answer WHERE trace_id = ? AND route = ? AND group_by = ?"
-            " ORDER BY position LIMIT 1");
-        db_put_int(&st, trace_id);
-        db_put_text(&st, route);
-        db_put_text(&st, group_by);
-        if (db_next(&st)) {
-            *json = db_get_text(&st, arena);
-        }
-        ok = db_done(&st, err);
+    db_prepare(&st, db,
+               "SELECT json FROM uploaded_answer WHERE trace_id = ? AND route = ? AND group_by = ?"
+               " ORDER BY position LIMIT 1");
+    db_put_int(&st, RESULTS_LOG_ID);
+    db_put_text(&st, route);
+    db_put_text(&st, group_by);
+    if (db_next(&st)) {
+        *json = db_get_text(&st, arena);
     }
-    return ok;
+    return db_done(&st, err);
 }

@@ -252,12 +252,8 @@ static bool read_selected(struct selection *s,
 {
     struct row_blocks blocks;
     const struct page_query *query = s->query;
-    if (!find_sort(s, page, err) || !store_check_figures(db, query->trace_id, err)) {
-        return false;
-    }
-    bool ok =
-        row_blocks_open(&blocks, db, arena, query->trace_id, query->table, query->group, err) &&
-        read_blocks(s, &blocks, page, rows, count, total, err);
+    bool ok = row_blocks_open(&blocks, db, arena, query->table, query->group, err) &&
+              read_blocks(s, &blocks, page, rows, count, total, err);
     row_blocks_close(&blocks);
     free(s->keys);
     return ok;
@@ -286,9 +282,11 @@ bool page_read(struct store_snapshot *snapshot,
         }
         s.matcher = &matcher;
     }
-    bool ok = store_snapshot_read(snapshot, &db, err) &&
+    bool ok = store_snapshot_read(snapshot, &db, err) && find_sort(&s, page, err) &&
+              store_check_figures(db, query->trace_id, err) &&
+              store_snapshot_tables(snapshot, query->trace_id, &db, err) &&
               read_selected(&s, db, arena, page, rows, count, total, err) &&
-              (more == NULL || more(db, arena, query->trace_id, *rows, *count, context, err));
+              (more == NULL || more(db, arena, *rows, *count, context, err));
     match_free(&matcher);
     return ok;
 }

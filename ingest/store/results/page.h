@@ -6,7 +6,7 @@
 #define KS_STORE_RESULTS_PAGE_H
 
 #include "ingest/model/tables/table.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,10 +20,9 @@ struct page_query {
     const char *shape; /* of the column `input_shape`; NULL: any */
 };
 
-/* What goes on after the page over the same reader. */
+/* What goes on after the page over the same file. */
 typedef bool page_more(struct db *db,
                        struct arena *arena,
-                       int64_t trace_id,
                        const void *rows,
                        size_t count,
                        void *context,

@@ -156,7 +156,7 @@ static bool is_damaged(struct err *err)
 
 static void put_key(struct db_stmt *st, const struct row_blocks *in)
 {
-    db_put_int(st, in->trace_id);
+    db_put_int(st, RESULTS_LOG_ID);
     db_put_text(st, in->table->name);
     db_put_int(st, in->group);
 }
@@ -197,17 +197,12 @@ static bool list_blocks(struct row_blocks *in, struct err *err)
 bool row_blocks_open(struct row_blocks *in,
                      struct db *db,
                      struct arena *arena,
-                     int64_t trace_id,
                      const struct row_table *table,
                      int group,
                      struct err *err)
 {
-    *in = (struct row_blocks){.db = db,
-                              .arena = arena,
-                              .table = table,
-                              .trace_id = trace_id,
-                              .group = group,
-                              .loaded = SIZE_MAX};
+    *in = (struct row_blocks){
+        .db = db, .arena = arena, .table = table, .group = group, .loaded = SIZE_MAX};
     return count_blocks(in, err) && list_blocks(in, err);
 }
 
@@ -371,14 +366,13 @@ const void *row_blocks_row(struct row_blocks *in, size_t position, struct err *e
 
 bool row_blocks_read(struct db *db,
                      struct arena *arena,
-                     int64_t trace_id,
                      const struct row_table *table,
                      void **rows,
                      size_t *count,
                      struct err *err)
 {
     struct row_blocks in;
-    bool ok = row_blocks_open(&in, db, arena, trace_id, table, 0, err);
+    bool ok = row_blocks_open(&in, db, arena, table, 0, err);
     *count = ok ? in.row_count : 0;
     *rows = *count == 0 ? NULL : arena_calloc(arena, *count, table->row_bytes);
     if (*count > 0 && *rows == NULL) {

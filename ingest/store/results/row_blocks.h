@@ -41,12 +41,11 @@ struct row_block {
     uint32_t text_count;
 };
 
-/* One group of a table of one trace. Holds the rows of one block at a time. */
+/* One group of a table of the trace of a file. Holds the rows of one block at a time. */
 struct row_blocks {
     struct db *db;
     struct arena *arena; /* of the texts */
     const struct row_table *table;
-    int64_t trace_id;
     int group;
     size_t row_count;
     struct row_block *blocks; /* in the arena */
@@ -59,7 +58,6 @@ struct row_blocks {
 bool row_blocks_open(struct row_blocks *in,
                      struct db *db,
                      struct arena *arena,
-                     int64_t trace_id,
                      const struct row_table *table,
                      int group,
                      struct err *err) KS_MUST_USE;
@@ -71,7 +69,6 @@ void row_blocks_close(struct row_blocks *in);
 /* Reads all rows of group 0 into the arena. */
 bool row_blocks_read(struct db *db,
                      struct arena *arena,
-                     int64_t trace_id,
                      const struct row_table *table,
                      void **rows,
                      size_t *count,

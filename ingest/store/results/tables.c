@@ -131,7 +131,6 @@ static bool read_values_of(struct text_cache *texts,
 
 static bool read_values(struct db *db,
                         struct arena *arena,
-                        int64_t trace_id,
                         const void *rows,
                         size_t count,
                         void *context,
@@ -140,7 +139,7 @@ static bool read_values(struct db *db,
     const struct kernel_utilisation_launch_row *launches = rows;
     struct text_cache texts;
     bool ok = true;
-    text_cache_init(&texts, db, arena, trace_id);
+    text_cache_init(&texts, db, arena, RESULTS_LOG_ID);
     for (size_t i = 0; ok && i < count; i++) {
         ok = read_values_of(&texts, &launches[i], (int64_t)i, context, err);
     }

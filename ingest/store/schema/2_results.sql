@@ -1,9 +1,8 @@
--- Traces and the results of their analysis.
+-- Traces, and of the results of their analysis what lists read. The rest stands in files (results/).
 --
 -- Units: _ns integer nanoseconds, relative to the trace's start unless said otherwise; _s Unix seconds; shares 0..1; _pct 0..100.
 -- Columns of type ANY hold a REAL, an INTEGER for a whole number, or NULL (not a number): a REAL column would turn -0.0 into 0.0.
--- Columns <x>_id name a row of `text` of the same trace; they are no declared foreign keys, because then each text that goes would
--- be looked for in every table. `position` is the place of a row in the order in which the analysis gave it, from 0.
+-- `position` is the place of a row in the order in which the analysis gave it, from 0.
 
 CREATE TABLE trace (
     id                      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -50,7 +49,7 @@ CREATE TABLE trace (
     cycle_use_count         INTEGER NOT NULL DEFAULT 0, -- rows in cycle_use
     device_property_count   INTEGER NOT NULL DEFAULT 0, -- entries of deviceProperties
     collective_count        INTEGER NOT NULL DEFAULT 0, -- by our rule
-    has_events              INTEGER NOT NULL DEFAULT 0, -- 1: they are in its file (results_file)
+    has_events              INTEGER NOT NULL DEFAULT 0, -- 1: its file has events
     role_kernel_ns          INTEGER NOT NULL DEFAULT 0, -- how the whole time divides, inside of steps
                                                 -- and outside; all add up to duration_ns
     role_memcpy_ns          INTEGER NOT NULL DEFAULT 0,
@@ -77,14 +76,6 @@ CREATE TABLE results_file (
     PRIMARY KEY (trace_id, kind)
 ) STRICT;
 
--- Names, shapes, call stacks and launch configurations, each once a trace.
-CREATE TABLE text (
-    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    id       INTEGER NOT NULL, -- from 0, in order of first use
-    value    TEXT NOT NULL,
-    PRIMARY KEY (trace_id, id)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE warning (
     trace_id     INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
     code         TEXT NOT NULL,    -- stable text of the code
@@ -93,6 +84,7 @@ CREATE TABLE warning (
     PRIMARY KEY (trace_id, code)
 ) STRICT, WITHOUT ROWID;
 
+-- Of these, lists and histories read; they stand in the file, too.
 CREATE TABLE device (
     trace_id      INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
     position      INTEGER NOT NULL,
@@ -114,77 +106,3 @@ CREATE TABLE environment (
     value    TEXT,
     PRIMARY KEY (trace_id, position)
 ) STRICT, WITHOUT ROWID;
-
--- With row ids: the answers can be megabytes long, which a table without them would carry in its keys.
-CREATE TABLE uploaded_answer (
-    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
-    route    TEXT, -- of the plugin
-    group_by TEXT, -- value of the parameter, '' when none
-    json     TEXT, -- the answer, word for word
-    PRIMARY KEY (trace_id, position)
-) STRICT;
-
--- Kernel tables. Utilisations are shares of the peak, weighted by latency; `use` is enum use_class: 0 both
--- low, 1 low compute, 2 low DRAM, 3 neither low, 4 not measured.
-
-CREATE TABLE kernel_use_total (
-    trace_id             INTEGER PRIMARY KEY REFERENCES trace (id) ON DELETE CASCADE,
-    launches             INTEGER NOT NULL,
-    kernels              INTEGER NOT NULL, -- cleaned names
-    total_ns             INTEGER NOT NULL, -- sum of the latencies
-    tensor               ANY,
-    dram                 ANY,
-    sm                   ANY,
-    headroom_ns          ANY,              -- time x (1 - the larger of the measured uses)
-    both_low_ns          INTEGER NOT NULL, -- time of the launches in each class
-    low_compute_ns       INTEGER NOT NULL,
-    low_dram_ns          INTEGER NOT NULL,
-    neither_low_ns       INTEGER NOT NULL,
-    unknown_ns           INTEGER NOT NULL,
-    both_low_launches    INTEGER NOT NULL, -- and their number
-    low_compute_launches INTEGER NOT NULL,
-    low_dram_launches    INTEGER NOT NULL,
-    neither_low_launches INTEGER NOT NULL,
-    unknown_launches     INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE kernel_use_value (
-    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    launch    INTEGER NOT NULL, -- position in kernel_use_launch
-    position  INTEGER NOT NULL,
-    metric_id INTEGER,
-    unit_id   INTEGER,
-    value     ANY,
-    PRIMARY KEY (trace_id, launch, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE bad_row (
-    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
-    text     TEXT, -- which row of the uploaded table could not be read, and why
-    PRIMARY KEY (trace_id, position)
-) STRICT, WITHOUT ROWID;
-
--- Cycles and what each function took of each of them. `kind` is enum cycle_kind: 0 step, 1 prefill, 2 decode,
--- 3 layer, 4 mixed, 5 idle, 6 diffusion.
-
--- Rows of the declared tables (ingest/model/tables), some thousands a row, packed (results/row_blocks.h).
-CREATE TABLE row_block (
-    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    name      TEXT NOT NULL,    -- of the table: "operator", "kernel", ...
-    grouping  INTEGER NOT NULL, -- of operators enum operator_group: 0 name, 1 + shape, 2 + stack, 3 + shape + stack; else 0
-    position  INTEGER NOT NULL, -- of the first row
-    row_count INTEGER NOT NULL,
-    bytes     BLOB NOT NULL,    -- packed columns
-    PRIMARY KEY (trace_id, name, grouping, position)
-) STRICT;
-
--- Columns that are read whole, packed and compressed (store/codec/column_codec.h): call trees, memory records,
--- collectives. With row ids: they can be megabytes long.
-CREATE TABLE block (
-    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    kind     TEXT NOT NULL, -- "call_tree", "memory_log", "comm_log", "gpu_counters", "rank_digest", "operations"
-    bytes    BLOB NOT NULL,
-    PRIMARY KEY (trace_id, kind)
-) STRICT;

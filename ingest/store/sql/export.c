@@ -1,5 +1,5 @@
 /* The tables of a trace as a file. */
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 #include "ingest/store/sql/tables.h"
 #include "ingest/store/store_sql.h"
 
@@ -20,13 +20,15 @@ static bool
 copy_tables(struct db *out, struct store_snapshot *snapshot, int64_t trace_id, struct err *err)
 {
     struct db *db;
+    struct db *file;
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = store_check_trace(db, trace_id, err) && db_exec(out, "BEGIN", err) &&
+    bool ok = store_check_trace(db, trace_id, err) &&
+              store_snapshot_tables(snapshot, trace_id, &file, err) && db_exec(out, "BEGIN", err) &&
               sql_tables_create(out, "file", err);
     for (size_t i = 0; ok && i < sql_tables_count(); i++) {
-        ok = sql_tables_fill(out, "file", i, db, trace_id, err);
+        ok = sql_tables_fill(out, "file", i, file, err);
     }
     return ok && db_exec(out, "COMMIT", err);
 }

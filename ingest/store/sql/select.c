@@ -1,5 +1,5 @@
 /* One SELECT over the tables of a trace, by a connection of its own. */
-#include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 #include "ingest/store/sql/tables.h"
 #include "ingest/store/store_sql.h"
 
@@ -274,13 +274,15 @@ static bool fill_needed(struct session *session,
                         struct err *err)
 {
     struct db *db;
+    struct db *file;
     if (!store_snapshot_read(snapshot, &db, err)) {
         return false;
     }
-    bool ok = store_check_trace(db, trace_id, err) && db_exec(session->db, "BEGIN", err);
+    bool ok = store_check_trace(db, trace_id, err) &&
+              store_snapshot_tables(snapshot, trace_id, &file, err) &&
+              db_exec(session->db, "BEGIN", err);
     for (size_t i = 0; ok && i < sql_tables_count(); i++) {
-        ok = (session->needed >> i & 1U) == 0 ||
-             sql_tables_fill(session->db, "main", i, db, trace_id, err);
+        ok = (session->needed >> i & 1U) == 0 || sql_tables_fill(session->db, "main", i, file, err);
     }
     return ok && db_exec(session->db, "COMMIT", err);
 }

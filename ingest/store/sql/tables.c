@@ -222,8 +222,7 @@ static bool copy_blocks(struct insert *insert,
                         struct err *err)
 {
     struct row_blocks rows;
-    bool ok =
-        row_blocks_open(&rows, in->db, in->arena, in->owner_id, source->table, source->group, err);
+    bool ok = row_blocks_open(&rows, in->db, in->arena, source->table, source->group, err);
     for (size_t i = 0; ok && i < rows.row_count; i++) {
         const void *row = row_blocks_row(&rows, i, err);
         ok = row != NULL && insert_row(insert, out, source->table, i, row, err);
@@ -248,23 +247,20 @@ static bool copy_rows(struct insert *insert,
     return ok;
 }
 
-bool sql_tables_fill(struct db *out,
-                     const char *schema,
-                     size_t index,
-                     struct db *db,
-                     int64_t trace_id,
-                     struct err *err)
+bool sql_tables_fill(
+    struct db *out, const char *schema, size_t index, struct db *file, struct err *err)
 {
     const struct source *source = &sources[index];
     struct insert insert = {.raw = NULL};
     struct arena arena;
     struct text_cache texts;
-    struct rows_reader in = {.db = db, .arena = &arena, .texts = &texts, .owner_id = trace_id};
+    struct rows_reader in = {
+        .db = file, .arena = &arena, .texts = &texts, .owner_id = RESULTS_LOG_ID};
     if (!prepare_insert(out, schema, source, &insert, err)) {
         return false;
     }
     arena_init(&arena, 0);
-    text_cache_init(&texts, db, &arena, trace_id);
+    text_cache_init(&texts, file, &arena, RESULTS_LOG_ID);
     bool ok = source->table->select_sql != NULL ? copy_rows(&insert, out, source, &in, err)
                                                 : copy_blocks(&insert, out, source, &in, err);
     text_cache_free(&texts);

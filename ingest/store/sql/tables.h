@@ -19,12 +19,8 @@ size_t sql_tables_count(void);
 struct sql_table sql_tables_at(size_t index);
 /* Creates all of them, empty, in the schema of `out` ("main", or an attached one). */
 bool sql_tables_create(struct db *out, const char *schema, struct err *err) KS_MUST_USE;
-/* Copies the rows of one from the store's connection `db`. */
-bool sql_tables_fill(struct db *out,
-                     const char *schema,
-                     size_t index,
-                     struct db *db,
-                     int64_t trace_id,
-                     struct err *err) KS_MUST_USE;
+/* Copies the rows of one from the file of the trace. */
+bool sql_tables_fill(
+    struct db *out, const char *schema, size_t index, struct db *file, struct err *err) KS_MUST_USE;
 
 #endif

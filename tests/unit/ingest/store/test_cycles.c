@@ -2,6 +2,7 @@
 #include "ingest/store/internal.h"
 #include "ingest/store/results/cycle_use_codec.h"
 #include "tests/unit/ingest/analysis/row_checks.h"
+#include "tests/unit/ingest/store/trace_file.h"
 
 #define CYCLES 3
 #define USES 5
@@ -229,21 +230,21 @@ static void damaged_numbers_stay_in_bounds(void **state)
 }
 
 /* In the place of the trace's packed rows. */
-static void put_block(struct fixture *f, int64_t id, const void *bytes, size_t len)
+static void put_block(struct fixture *f, const void *bytes, size_t len)
 {
+    struct db *db = open_trace_file(f);
     struct db_stmt st;
-    db_prepare(&st, f->store->writer,
-               "UPDATE block SET bytes = ? WHERE trace_id = ? AND kind = 'cycle_use'");
+    db_prepare(&st, db, "UPDATE block SET bytes = ? WHERE kind = 'cycle_use'");
     db_put_blob(&st, bytes, len);
-    db_put_int(&st, id);
     assert_ok(f, db_run(&st, &f->err));
-    assert_int_equal(db_changes(f->store->writer), 1);
+    assert_int_equal(db_changes(db), 1);
+    db_close(db);
 }
 
 enum spoil { SPOIL_NOTHING, SPOIL_TEXT_ID, SPOIL_NO_TEXT, SPOIL_ROWS, SPOIL_TEXTS, SPOIL_REALS };
 
 /* One row with the text "a" throughout. */
-static void put_spoilt(struct fixture *f, int64_t id, enum spoil spoil)
+static void put_spoilt(struct fixture *f, enum spoil spoil)
 {
     static const char *const a[] = {"a"};
     static const char *const none[] = {NULL};
@@ -268,7 +269,7 @@ static void put_spoilt(struct fixture *f, int64_t id, enum spoil spoil)
         column_encode_i64(&enc, &(int64_t){0}, 1); /* cycle */
     }
     assert_ok(f, column_encode_finish(&enc, &bytes, &len, &f->err));
-    put_block(f, id, bytes, len);
+    put_block(f, bytes, len);
     free(bytes);
     column_encode_free(&enc);
 }
@@ -279,21 +280,21 @@ static void damaged_rows_are_refused(void **state)
     struct sample *s = make_sample();
     struct trace_results *out;
     int64_t id = publish(f, add_job(f, "r", "f", "bytes", false), "w", "", &s->results);
-    put_spoilt(f, id, SPOIL_NOTHING);
+    put_spoilt(f, SPOIL_NOTHING);
     assert_ok(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err));
     assert_int_equal(out->cycle_use_count, 1);
     assert_string_equal(out->cycle_uses[0].interpolation, "a");
     assert_int_equal(out->cycle_uses[0].instances, 9);
     for (int spoil = SPOIL_TEXT_ID; spoil <= SPOIL_REALS; spoil++) {
-        put_spoilt(f, id, (enum spoil)spoil);
+        put_spoilt(f, (enum spoil)spoil);
         assert_fails(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err), ERR_STORE);
     }
-    put_block(f, id, "no such bytes", 13);
+    put_block(f, "no such bytes", 13);
     assert_fails(f, READ(f->store, store_cycles, &f->arena, id, &out, &f->err), ERR_STORE);
     free(s);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store_of_files, tear_down_store)
 
 int main(void)
 {

@@ -1,7 +1,9 @@
 /* Nothing of a trace that goes stays behind, in whatever table. */
+#include "ingest/store/db/schema.h"
 #include "ingest/store/ingest_log.h"
 #include "tests/unit/ingest/formats/comparison_sample.h"
 #include "tests/unit/ingest/formats/event_log/event_fixture.h"
+#include "tests/unit/ingest/store/trace_file.h"
 
 /* One row and more in every table; operators more than a batch of the purge. */
 #define OPERATORS 5300
@@ -156,7 +158,32 @@ static void expect_tables(struct fixture *f, bool full)
         }
     }
     assert_ok(f, db_done(&st, &f->err));
-    assert_true(tables > 20);
+    assert_true(tables > 12);
+    assert_true(full || count_trace_files(f) == 0);
+}
+
+/* The same for the files. */
+static void expect_tables_of_files(struct fixture *f)
+{
+    struct db_stmt st;
+    struct db *db;
+    size_t tables = 0;
+    assert_ok(f, db_open(&db, ":memory:", DB_IN_MEMORY, &f->err));
+    assert_ok(f, db_exec(db, results_schema_sql, &f->err));
+    db_prepare(&st, db, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+    for (; db_next(&st); tables++) {
+        struct buf sql;
+        buf_init(&sql, 200);
+        const char *table = db_get_text(&st, &f->arena);
+        buf_printf(&sql, "SELECT count(*) FROM \"%s\"", table);
+        if (files_number(f, sql.ptr) == 0 && strncmp(table, "timeline", 8) != 0) {
+            fail_msg("table %s has no rows", table);
+        }
+        buf_free(&sql);
+    }
+    assert_ok(f, db_done(&st, &f->err));
+    db_close(db);
+    assert_true(tables > 10);
 }
 
 #define LOG_BLOCKS 3
@@ -191,6 +218,7 @@ static void deleting_leaves_nothing(void **state)
     struct full *s = make_full();
     int64_t id = publish_full(f, add_job(f, "r", "f", "a", false), s);
     expect_tables(f, true);
+    expect_tables_of_files(f);
     assert_ok(f, store_trace_delete(f->store, id, &f->err));
     expect_tables(f, false);
     (void)publish_full(f, add_job(f, "r", "f", "b", false), s);
@@ -231,11 +259,11 @@ static void replacing_leaves_only_the_new(void **state)
     struct fixture *f = *state;
     struct full *s = make_full();
     (void)publish_full(f, add_job(f, "r", "f", "a", false), s);
-    int64_t blocks = count_table(f, "row_block");
+    int64_t blocks = files_number(f, "SELECT count(*) FROM row_block");
     int64_t comparison_rows = count_table(f, "comparison_row");
     (void)publish_full(f, add_job(f, "r", "f", "b", true), s);
     expect_tables(f, true);
-    assert_int_equal(count_table(f, "row_block"), blocks);
+    assert_int_equal(files_number(f, "SELECT count(*) FROM row_block"), blocks);
     assert_int_equal(count_table(f, "comparison_row"), comparison_rows);
     assert_int_equal(count_table(f, "comparison"), 1);
     free_full(s);
@@ -299,7 +327,7 @@ static void old_jobs_go(void **state)
     assert_fails(f, READ(f->store, store_job_get, &f->arena, failed, &job, &f->err), ERR_NOT_FOUND);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store_of_files, tear_down_store)
 
 int main(void)
 {

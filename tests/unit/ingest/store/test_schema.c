@@ -41,7 +41,8 @@ static size_t count_words(const char *list)
     return count;
 }
 
-static void check_table(struct db *db, const struct row_table *table)
+/* Whether the table is there. */
+static bool check_table(struct db *db, const struct row_table *table)
 {
     char list[LIST_BYTES];
     size_t count = 0;
@@ -58,9 +59,10 @@ static void check_table(struct db *db, const struct row_table *table)
         }
     }
     assert_true(db_done(&st, &err));
-    if (count != count_words(list)) {
+    if (count != 0 && count != count_words(list)) {
         fail_msg("%s has %zu columns in the schema, not %s", table->name, count, list);
     }
+    return count != 0;
 }
 
 static void schema_has_the_declared_columns(void **state)
@@ -68,14 +70,20 @@ static void schema_has_the_declared_columns(void **state)
     struct store *store = ((struct fixture *)*state)->store;
     struct err err = ERR_INIT;
     struct db *db = NULL;
+    struct db *file = NULL;
     size_t count = 0;
     const struct row_table *const *tables = tables_all(&count);
     assert_true(store_read_begin(store, &db, &err));
+    assert_true(db_open(&file, ":memory:", DB_IN_MEMORY, &err));
+    assert_true(db_exec(file, results_schema_sql, &err));
     for (size_t i = 0; i < count; i++) {
         if (tables[i]->insert_sql != NULL) {
-            check_table(db, tables[i]);
+            bool in_catalogue = check_table(db, tables[i]);
+            bool in_file = check_table(file, tables[i]);
+            assert_true(in_catalogue || in_file);
         }
     }
+    db_close(file);
     store_read_end(store, db);
 }
 

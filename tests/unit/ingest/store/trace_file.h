@@ -22,18 +22,34 @@ static inline int set_up_store_of_files(void **state)
     return failed;
 }
 
-/* Files of traces in the data directory, published or not. */
-static inline size_t count_trace_files(const struct fixture *f)
+#define PUBLISHED_FILES "results/*/*.db"
+#define INCOMING_FILES "incoming/*.db"
+
+static inline void find_files(const struct fixture *f, const char *kind, glob_t *found)
+{
+    char pattern[TEST_PATH_BYTES + 32];
+    (void)snprintf(pattern, sizeof pattern, "%s/%s", f->dir, kind);
+    (void)glob(pattern, 0, NULL, found);
+}
+
+static inline size_t count_files(const struct fixture *f, const char *kind)
 {
     glob_t found;
-    char pattern[TEST_PATH_BYTES + 32];
-    (void)snprintf(pattern, sizeof pattern, "%s/results/*/*.db", f->dir);
-    (void)glob(pattern, 0, NULL, &found);
-    (void)snprintf(pattern, sizeof pattern, "%s/incoming/*.db", f->dir);
-    (void)glob(pattern, GLOB_APPEND, NULL, &found);
+    find_files(f, kind, &found);
     size_t count = found.gl_pathc;
     globfree(&found);
     return count;
+}
+
+static inline size_t count_incoming_files(const struct fixture *f)
+{
+    return count_files(f, INCOMING_FILES);
+}
+
+/* Files of traces in the data directory, published or not. */
+static inline size_t count_trace_files(const struct fixture *f)
+{
+    return count_files(f, PUBLISHED_FILES) + count_incoming_files(f);
 }
 
 /* Of the only file of this kind, which the store opens anew when it next reads. */
@@ -41,10 +57,8 @@ static inline struct db *open_only_file(struct fixture *f, const char *kind)
 {
     struct db *db = NULL;
     glob_t found;
-    char pattern[TEST_PATH_BYTES + 32];
     char key[RESULTS_KEY_BYTES];
-    (void)snprintf(pattern, sizeof pattern, "%s/%s", f->dir, kind);
-    (void)glob(pattern, 0, NULL, &found);
+    find_files(f, kind, &found);
     assert_int_equal(found.gl_pathc, 1);
     const char *name = strrchr(found.gl_pathv[0], '/');
     (void)snprintf(key, sizeof key, "%.2s%.30s", name - 2, name + 1);
@@ -57,7 +71,7 @@ static inline struct db *open_only_file(struct fixture *f, const char *kind)
 /* The only one that is published. */
 static inline struct db *open_trace_file(struct fixture *f)
 {
-    return open_only_file(f, "results/*/*.db");
+    return open_only_file(f, PUBLISHED_FILES);
 }
 
 static inline void change_trace_file(struct fixture *f, const char *sql)
@@ -82,10 +96,25 @@ static inline int64_t trace_file_number(struct fixture *f, const char *sql)
     return number_of_file(f, open_trace_file(f), sql);
 }
 
+/* The sum over all that are published. */
+static inline int64_t files_number(struct fixture *f, const char *sql)
+{
+    int64_t sum = 0;
+    glob_t found;
+    find_files(f, PUBLISHED_FILES, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct db *db;
+        assert_ok(f, db_open(&db, found.gl_pathv[i], DB_IMMUTABLE, &f->err));
+        sum += number_of_file(f, db, sql);
+    }
+    globfree(&found);
+    return sum;
+}
+
 /* Of the only one that is not published. */
 static inline int64_t incoming_number(struct fixture *f, const char *sql)
 {
-    return number_of_file(f, open_only_file(f, "incoming/*.db"), sql);
+    return number_of_file(f, open_only_file(f, INCOMING_FILES), sql);
 }
 
 #endif
