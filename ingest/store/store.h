@@ -245,7 +245,8 @@ bool store_job_failures(struct store_snapshot *snapshot,
 
 struct store_ingest;
 
-/* Begins to write the traces of a job, invisible until published. Creates the run if needed. */
+/* Begins to write the traces of a job, invisible until published. The first trace creates the run
+ * if needed. */
 bool store_ingest_begin(struct store *store,
                         int64_t job_id,
                         struct store_ingest **out,

@@ -61,16 +61,6 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
                                           (long long)ingest->job_id);
 }
 
-static bool begin_upload(struct store_ingest *ingest, struct err *err)
-{
-    bool ok = store_write_begin(ingest->store, STORE_BATCH, err) &&
-              store_write_end(ingest->store, insert_upload(ingest, err), err);
-    if (!ok) {
-        ingest->upload_id = 0;
-    }
-    return ok;
-}
-
 static struct store_ingest *new_ingest(struct store *store, struct err *err)
 {
     struct store_ingest *ingest = calloc(1, sizeof *ingest);
@@ -92,10 +82,6 @@ bool store_ingest_begin(struct store *store,
         return false;
     }
     ingest->job_id = job_id;
-    if (!begin_upload(ingest, err)) {
-        free(ingest);
-        return false;
-    }
     *out = ingest;
     return true;
 }
@@ -117,11 +103,6 @@ bool store_ingest_begin_streaming(struct store *store,
 static bool await_job(struct store_ingest *ingest, struct err *err)
 {
     return ingest->job_id != 0 || ingest->owner.await(ingest->owner.context, &ingest->job_id, err);
-}
-
-static bool know_job(struct store_ingest *ingest, struct err *err)
-{
-    return await_job(ingest, err) && (ingest->upload_id != 0 || begin_upload(ingest, err));
 }
 
 /* ---- the log of the trace that is being read ---- */
@@ -238,20 +219,28 @@ bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
 
 /* ---- traces ---- */
 
+/* With the row of the upload, if this is its first trace. */
 static bool insert_trace(struct store_ingest *ingest,
-                         const struct trace_place *place,
+                         struct trace_place *place,
                          const struct trace_results *results,
                          bool with_warnings,
                          struct err *err)
 {
     struct store *store = ingest->store;
+    int64_t had_upload_id = ingest->upload_id;
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
-    bool ok = ingest_rows_trace(store, place, results, &ingest->trace_id, err) &&
-              (!with_warnings || ingest_rows_warnings(store, ingest->trace_id, results, err));
-    return store_write_end(store, ok, err) &&
-           ingest_rows_comparison(store, ingest->trace_id, results, err);
+    bool ok = had_upload_id != 0 || insert_upload(ingest, err);
+    place->upload_id = ingest->upload_id;
+    ok = ok && ingest_rows_trace(store, place, results, &ingest->trace_id, err) &&
+         (!with_warnings || ingest_rows_warnings(store, ingest->trace_id, results, err));
+    if (!store_write_end(store, ok, err)) {
+        ingest->upload_id = had_upload_id;
+        ingest->trace_id = 0;
+        return false;
+    }
+    return ingest_rows_comparison(store, ingest->trace_id, results, err);
 }
 
 static bool write_tables(struct store_ingest *ingest,
@@ -263,8 +252,7 @@ static bool write_tables(struct store_ingest *ingest,
                          struct err *err)
 {
     struct results_file *file;
-    struct trace_place place = {.upload_id = ingest->upload_id,
-                                .has_events = ingest->file != NULL,
+    struct trace_place place = {.has_events = ingest->file != NULL,
                                 .worker = worker,
                                 .span_digits = span_digits,
                                 .format = format};
@@ -289,7 +277,7 @@ bool store_ingest_tables(struct store_ingest *ingest,
                          struct err *err)
 {
     return ingest->file == NULL ||
-           (know_job(ingest, err) &&
+           (await_job(ingest, err) &&
             write_tables(ingest, worker, span_digits, format, results, false, err));
 }
 
@@ -316,7 +304,7 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         const struct trace_results *results,
                         struct err *err)
 {
-    if (!know_job(ingest, err) ||
+    if (!await_job(ingest, err) ||
         !(ingest->trace_id != 0
               ? write_warnings(ingest, results, err)
               : write_tables(ingest, worker, span_digits, format, results, true, err))) {

@@ -119,7 +119,11 @@ static void abort_leaves_nothing(void **state)
     assert_false(raw_exists(f, job->sha256_hex));
     assert_fails(f, store_job_failed(f->store, id, &why, &f->err), ERR_NOT_FOUND);
     assert_fails(f, store_job_running(f->store, id + 1, &f->err), ERR_NOT_FOUND);
-    assert_fails(f, store_ingest_begin(f->store, id, &ingest, &f->err), ERR_NOT_FOUND);
+    assert_ok(f, store_ingest_begin(f->store, id, &ingest, &f->err));
+    assert_fails(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &results, &f->err),
+                 ERR_NOT_FOUND);
+    store_ingest_abort(ingest);
+    assert_int_equal(run_count(f), 0);
 }
 
 static void an_upload_without_traces_is_not_published(void **state)
