@@ -177,6 +177,8 @@ bool store_check_trace(struct db *db, int64_t trace_id, struct err *err) KS_MUST
 /* As store_check_trace; also accepts the id of derived figures of a visible trace. */
 bool store_check_figures(struct db *db, int64_t trace_id, struct err *err) KS_MUST_USE;
 
+/* Warnings as the text of a column, and back. */
+void store_put_warnings(struct buf *text, const struct warnings *warnings);
 bool store_read_warnings(struct db *db,
                          int64_t trace_id,
                          struct warnings *warnings,

@@ -5,7 +5,9 @@
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SQL_MAX_BYTES 8192
@@ -287,7 +289,8 @@ bool store_run_get(struct store_snapshot *snapshot,
     " WHERE e.trace_id = t.id AND e.name = 'distributedInfo.rank' AND e.value GLOB '[0-9]*')," \
     " (SELECT j.rank FROM job AS j WHERE j.id = u.job_id), -1), t.format, "                    \
     "t.device_type, t.event_count, iif(t.has_steps, t.step_count, 0), t.start_ns,"             \
-    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.views,"        \
+    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.warnings,"     \
+    " t.views,"                                                                                \
     " coalesce((SELECT p.views FROM trace AS p"                                                \
     " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                     \
     " t.collective_count, t.operator_count,"                                                   \
@@ -295,6 +298,54 @@ bool store_run_get(struct store_snapshot *snapshot,
     " CASE WHEN NOT t.has_events THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"    \
     " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES   \
     " WHERE " which ") " one
+
+void store_put_warnings(struct buf *text, const struct warnings *warnings)
+{
+    for (int code = 0; code < WARNING_CODE_COUNT; code++) {
+        const struct warning_count *entry = &warnings->by_code[code];
+        if (entry->count == 0) {
+            continue;
+        }
+        buf_printf(text, "%s %" PRIu64, warning_code_text((enum warning_code)code), entry->count);
+        if (entry->first_offset == WARNING_NO_OFFSET) {
+            buf_puts(text, " -\n");
+        } else {
+            buf_printf(text, " %" PRIu64 "\n", entry->first_offset);
+        }
+    }
+}
+
+/* The entry of the code that `text` begins with, up to a space; NULL: of another version. */
+static struct warning_count *find_warning(struct warnings *warnings, const char *text, size_t len)
+{
+    for (int code = 0; code < WARNING_CODE_COUNT; code++) {
+        const char *known = warning_code_text((enum warning_code)code);
+        if (strlen(known) == len && memcmp(known, text, len) == 0) {
+            return &warnings->by_code[code];
+        }
+    }
+    return NULL;
+}
+
+/* The next column, as store_put_warnings wrote it. */
+static void get_warnings(struct db_stmt *st, struct warnings *warnings)
+{
+    size_t len;
+    const char *line = db_peek_text(st, &len);
+    while (line != NULL && *line != '\0') {
+        size_t code_len = strcspn(line, " \n");
+        const char *number = line + code_len;
+        struct warning_count *entry = find_warning(warnings, line, code_len);
+        if (entry != NULL && *number == ' ') {
+            char *end;
+            entry->count = strtoull(number, &end, 10);
+            entry->first_offset =
+                strncmp(end, " -", 2) == 0 ? WARNING_NO_OFFSET : strtoull(end, NULL, 10);
+        }
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+}
 
 static void read_trace(struct db_stmt *st, struct arena *arena, struct store_trace *trace)
 {
@@ -316,6 +367,7 @@ static void read_trace(struct db_stmt *st, struct arena *arena, struct store_tra
     trace->uploaded_at_s = db_get_int(st);
     trace->note = db_get_text(st, arena);
     trace->tags = db_get_text(st, arena);
+    get_warnings(st, &trace->warnings);
     trace->views = (uint32_t)db_get_int(st);
     trace->derived_views = (uint32_t)db_get_int(st);
     trace->collective_count = db_get_int(st);
@@ -331,20 +383,10 @@ bool store_read_warnings(struct db *db,
                          struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, db, "SELECT code, count, first_offset FROM warning WHERE trace_id = ?");
+    db_prepare(&st, db, "SELECT warnings FROM trace WHERE id = ?");
     db_put_int(&st, trace_id);
-    while (db_next(&st)) {
-        size_t len;
-        const char *text = db_peek_text(&st, &len);
-        for (int code = 0; code < WARNING_CODE_COUNT; code++) {
-            if (text != NULL && strcmp(text, warning_code_text((enum warning_code)code)) == 0) {
-                struct warning_count *entry = &warnings->by_code[code];
-                entry->count = (uint64_t)db_get_int(&st);
-                entry->first_offset = db_get_is_null(&st) ? WARNING_NO_OFFSET : 0;
-                entry->first_offset |= (uint64_t)db_get_int(&st);
-                break;
-            }
-        }
+    if (db_next(&st)) {
+        get_warnings(&st, warnings);
     }
     return db_done(&st, err);
 }
@@ -382,11 +424,7 @@ static bool read_traces(struct db *db,
     while (*count < rows_max && db_next(&st)) {
         read_trace(&st, arena, &(*rows)[(*count)++]);
     }
-    bool ok = db_done(&st, err);
-    for (size_t i = 0; ok && i < *count; i++) {
-        ok = store_read_warnings(db, (*rows)[i].id, &(*rows)[i].warnings, err);
-    }
-    return ok;
+    return db_done(&st, err);
 }
 
 bool store_traces(struct store_snapshot *snapshot,
@@ -426,9 +464,8 @@ static bool read_one_trace(
         return false;
     }
     *out = trace;
-    return found ? store_read_warnings(db, id, &trace->warnings, err)
-                 : err_set(err, ERR_NOT_FOUND, "Trace %lld not found: it may have been deleted",
-                           (long long)id);
+    return found || err_set(err, ERR_NOT_FOUND, "Trace %lld not found: it may have been deleted",
+                            (long long)id);
 }
 
 bool store_trace_get(struct store_snapshot *snapshot,

@@ -46,8 +46,7 @@ static bool insert_row(struct store *store,
     }
     bool ok = db_done(&st, err) &&
               (found || err_set(err, ERR_NOT_FOUND, "the trace was removed meanwhile")) &&
-              ingest_rows_trace(store, &place, results, id, err) &&
-              ingest_rows_warnings(store, *id, results, err);
+              ingest_rows_trace(store, &place, results, id, err);
     arena_free(&arena);
     return store_write_end(store, ok, err);
 }

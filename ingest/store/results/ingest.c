@@ -223,7 +223,6 @@ bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
 static bool insert_trace(struct store_ingest *ingest,
                          struct trace_place *place,
                          const struct trace_results *results,
-                         bool with_warnings,
                          struct err *err)
 {
     struct store *store = ingest->store;
@@ -233,8 +232,7 @@ static bool insert_trace(struct store_ingest *ingest,
     }
     bool ok = had_upload_id != 0 || insert_upload(ingest, err);
     place->upload_id = ingest->upload_id;
-    ok = ok && ingest_rows_trace(store, place, results, &ingest->trace_id, err) &&
-         (!with_warnings || ingest_rows_warnings(store, ingest->trace_id, results, err));
+    ok = ok && ingest_rows_trace(store, place, results, &ingest->trace_id, err);
     if (!store_write_end(store, ok, err)) {
         ingest->upload_id = had_upload_id;
         ingest->trace_id = 0;
@@ -248,7 +246,6 @@ static bool write_tables(struct store_ingest *ingest,
                          const char *span_digits,
                          const char *format,
                          const struct trace_results *results,
-                         bool with_warnings,
                          struct err *err)
 {
     struct results_file *file;
@@ -257,16 +254,7 @@ static bool write_tables(struct store_ingest *ingest,
                                 .span_digits = span_digits,
                                 .format = format};
     return ingest_log_open(ingest, &file, err) && ingest_rows_write(file, results, err) &&
-           insert_trace(ingest, &place, results, with_warnings, err);
-}
-
-static bool
-write_warnings(struct store_ingest *ingest, const struct trace_results *results, struct err *err)
-{
-    return store_write_begin(ingest->store, STORE_BATCH, err) &&
-           store_write_end(ingest->store,
-                           ingest_rows_warnings(ingest->store, ingest->trace_id, results, err),
-                           err);
+           insert_trace(ingest, &place, results, err);
 }
 
 bool store_ingest_tables(struct store_ingest *ingest,
@@ -278,7 +266,7 @@ bool store_ingest_tables(struct store_ingest *ingest,
 {
     return ingest->file == NULL ||
            (await_job(ingest, err) &&
-            write_tables(ingest, worker, span_digits, format, results, false, err));
+            write_tables(ingest, worker, span_digits, format, results, err));
 }
 
 static bool add_written(struct store_ingest *ingest, int64_t trace_id, struct err *err)
@@ -306,8 +294,8 @@ bool store_ingest_trace(struct store_ingest *ingest,
 {
     if (!await_job(ingest, err) ||
         !(ingest->trace_id != 0
-              ? write_warnings(ingest, results, err)
-              : write_tables(ingest, worker, span_digits, format, results, true, err))) {
+              ? ingest_rows_warnings(ingest->store, ingest->trace_id, results, err)
+              : write_tables(ingest, worker, span_digits, format, results, err))) {
         return false;
     }
     int64_t trace_id = ingest->trace_id;

@@ -10,22 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void write_warnings(struct row_writer *writer, const struct warnings *warnings)
-{
-    for (int code = 0; code < WARNING_CODE_COUNT; code++) {
-        const struct warning_count *entry = &warnings->by_code[code];
-        if (entry->count == 0) {
-            continue;
-        }
-        row_begin(writer, "INSERT INTO warning (trace_id, code, count, first_offset)"
-                          " VALUES (?, ?, ?, nullif(?, -1))");
-        row_put_text(writer, warning_code_text((enum warning_code)code));
-        row_put_int(writer, (int64_t)entry->count);
-        _Static_assert(WARNING_NO_OFFSET == UINT64_MAX, "-1 stands for no offset");
-        row_put_int(writer, (int64_t)entry->first_offset);
-        row_end(writer);
-    }
-}
+#define WARNINGS_MAX_BYTES ((size_t)16 << 10)
 
 const struct rows_part results_parts[RESULTS_PART_COUNT] = {
     [PART_STEP] = ROWS_PART(table_step, trace_results, steps, step_count),
@@ -160,15 +145,33 @@ static bool insert_listed(struct store *store,
     return row_writer_finish(&writer);
 }
 
+/* NULL for an empty text. */
+static void put_buf(struct db_stmt *st, const struct buf *text)
+{
+    if (text->failed) {
+        db_fail_memory(st);
+    }
+    db_put_text(st, text->len == 0 ? NULL : text->ptr);
+}
+
 bool ingest_rows_warnings(struct store *store,
                           int64_t trace_id,
                           const struct trace_results *results,
                           struct err *err)
 {
-    struct row_writer writer;
-    row_writer_init_inside(&writer, store, trace_id, err);
-    write_warnings(&writer, &results->warnings);
-    return row_writer_finish(&writer);
+    struct buf text;
+    struct db_stmt st;
+    buf_init(&text, WARNINGS_MAX_BYTES);
+    store_put_warnings(&text, &results->warnings);
+    bool ok = text.len == 0 && !text.failed;
+    if (!ok && store_write_begin(store, STORE_BATCH, err)) {
+        db_prepare(&st, store->writer, "UPDATE trace SET warnings = ? WHERE id = ?");
+        put_buf(&st, &text);
+        db_put_int(&st, trace_id);
+        ok = store_write_end(store, db_run(&st, err), err);
+    }
+    buf_free(&text);
+    return ok;
 }
 
 bool ingest_rows_comparison(struct store *store,
@@ -237,7 +240,10 @@ bool ingest_rows_trace(struct store *store,
     struct db *db = store->writer;
     struct row_writer writer = {.ok = true, .err = err};
     struct arena arena;
+    struct buf warnings;
     char step_times[STEP_TIME_BYTES * (STORE_RUN_STEPS_MAX + 1)];
+    buf_init(&warnings, WARNINGS_MAX_BYTES);
+    store_put_warnings(&warnings, &results->warnings);
     arena_init(&arena, 0);
     db_prepare(&writer.row, db, table_trace.insert_sql);
     bool ok = put_taken_over(&writer.row, &arena, db, place, err);
@@ -249,11 +255,13 @@ bool ingest_rows_trace(struct store *store,
         row_put_text(&writer, place->span_digits);
         row_put_text(&writer, place->format);
         row_put_text(&writer, first_step_times(step_times, results));
+        put_buf(&writer.row, &warnings);
         row_put_text(&writer, results->device_type);
         row_put_columns(&writer, &table_trace, results);
         ok = db_run(&writer.row, err);
         *trace_id = db_last_id(db);
     }
+    buf_free(&warnings);
     arena_free(&arena);
     return ok && insert_listed(store, *trace_id, results, err);
 }

@@ -48,7 +48,7 @@ bool ingest_rows_comparison(struct store *store,
                             const struct trace_results *results,
                             struct err *err) KS_MUST_USE;
 
-/* The warnings, behind all that may still give some, inside the caller's transaction. */
+/* The warnings anew, of a trace whose row came before all that may still give some. */
 bool ingest_rows_warnings(struct store *store,
                           int64_t trace_id,
                           const struct trace_results *results,
@@ -64,7 +64,7 @@ struct trace_place {
     const char *format;
 };
 
-/* The trace row and what lists read of its results, inside the caller's transaction. */
+/* The trace row, with its warnings, and what lists read of its results, inside the caller's transaction. */
 bool ingest_rows_trace(struct store *store,
                        const struct trace_place *place,
                        const struct trace_results *results,

@@ -61,7 +61,8 @@ CREATE TABLE trace (
     role_other_ns           INTEGER NOT NULL DEFAULT 0,
     device_ns               INTEGER NOT NULL DEFAULT -1, -- time of all device work, whoever launched it
     steps_ns                INTEGER NOT NULL DEFAULT 0, -- of all steps together; 0: no steps
-    step_times_ns           TEXT NOT NULL DEFAULT '[]' -- JSON array: of the first steps, for a curve
+    step_times_ns           TEXT NOT NULL DEFAULT '[]', -- JSON array: of the first steps, for a curve
+    warnings                TEXT NOT NULL DEFAULT '' -- lines of code, occurrences, byte in the decompressed input of the first or "-"
 ) STRICT;
 CREATE INDEX trace_upload ON trace (upload_id);
 CREATE INDEX trace_derived_of ON trace (derived_of) WHERE derived_of IS NOT NULL;
@@ -75,14 +76,6 @@ CREATE TABLE results_file (
     bytes      BLOB, -- a small file itself, packed with zstd; NULL: it lies in results/
     PRIMARY KEY (trace_id, kind)
 ) STRICT;
-
-CREATE TABLE warning (
-    trace_id     INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
-    code         TEXT NOT NULL,    -- stable text of the code
-    count        INTEGER NOT NULL, -- occurrences
-    first_offset INTEGER,          -- byte in the decompressed input of the first one, NULL when unknown
-    PRIMARY KEY (trace_id, code)
-) STRICT, WITHOUT ROWID;
 
 -- Of these, lists and histories read; they stand in the file, too.
 CREATE TABLE device (
