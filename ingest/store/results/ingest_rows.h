@@ -64,7 +64,8 @@ struct trace_place {
     const char *format;
 };
 
-/* The trace row, with its warnings, and what lists read of its results, inside the caller's transaction. */
+/* The trace row, with its warnings, and what lists read of its results, inside the caller's
+ * transaction. */
 bool ingest_rows_trace(struct store *store,
                        const struct trace_place *place,
                        const struct trace_results *results,
