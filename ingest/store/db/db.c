@@ -214,8 +214,8 @@ bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *e
 
 bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err)
 {
-    struct db *db;
-    if (!db_open(&db, ":memory:", DB_IN_MEMORY, err)) {
+    struct db *db = NULL;
+    if (!db_open(&db, ":memory:", DB_IN_MEMORY, err) || db == NULL) {
         sqlite3_free(image);
         return false;
     }
