@@ -203,10 +203,11 @@ bool results_file_seal(struct results_file *file, struct err *err)
 
 /* ---- publishing ---- */
 
-static bool sync_path(const char *path, int flags, int (*sync)(int fd), struct err *err)
+/* The file or, with `is_whole`, the file system that it is in. */
+static bool sync_path(const char *path, int flags, bool is_whole, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
-    bool ok = fd >= 0 && sync(fd) == 0;
+    bool ok = fd >= 0 && (is_whole ? syncfs(fd) : fsync(fd)) == 0;
     int errnum = errno;
     if (fd >= 0) {
         (void)close(fd);
@@ -217,7 +218,7 @@ static bool sync_path(const char *path, int flags, int (*sync)(int fd), struct e
 static bool sync_one_by_one(struct results_file *const *files, size_t count, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (files[i]->is_apart && !sync_path(files[i]->path, 0, fsync, err)) {
+        if (files[i]->is_apart && !sync_path(files[i]->path, 0, false, err)) {
             return false;
         }
     }
@@ -237,7 +238,7 @@ bool results_files_sync(struct results_file *const *files, size_t count, struct 
     (void)snprintf(folder, sizeof folder, "%s", files[0]->path);
     *strrchr(folder, '/') = '\0';
     if (apart_count > SYNCED_ONE_BY_ONE) {
-        return sync_path(folder, O_DIRECTORY, syncfs, err);
+        return sync_path(folder, O_DIRECTORY, true, err);
     }
     return sync_one_by_one(files, count, err) && store_sync_dir(folder, err);
 }
