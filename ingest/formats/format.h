@@ -44,7 +44,10 @@ struct format_options {
     size_t memory_budget_bytes; /* limit of the model; 0: none */
     uint64_t max_events;        /* of a Chrome trace; 0: limited only by its columns */
     const struct event_sink
-        *events;          /* receives all events of a trace while it is read; NULL: none */
+        *events; /* receives all events of a trace while it is read; NULL: none */
+    /* Of a Chrome trace: the events of its list, in place of what stands between the brackets.
+     * NULL: those that stand there. */
+    const struct event_source *stored;
     bool operator_inputs; /* the model keeps what efficiency needs of operators: dims_json and its
                              like of struct op_args */
     /* The last batch and the end of `events` may come after format_read, from another thread, until

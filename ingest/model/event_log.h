@@ -85,4 +85,39 @@ struct event_sink {
     bool (*end)(void *context, const struct event_log *log, struct err *err);
 };
 
+/* ---- reading a stored log again ---- */
+
+/* Value i is at values[i * stride]. */
+struct event_column {
+    const int64_t *values;
+    unsigned stride;
+};
+
+/* An event of a stored log, unpacked by column. */
+struct stored_event {
+    uint32_t template_number;              /* equal ones have equal templates */
+    const struct event_template *template; /* slots[i].key: index into keys, or EVENT_KEY_NONE */
+    const char *const *keys;               /* JSON strings */
+    const struct event_column *columns;    /* one a value; texts are indices into text_ids */
+    uint32_t row;
+    const uint32_t *text_ids; /* of the log: equal texts have equal ids */
+};
+
+static inline int64_t stored_event_value(const struct stored_event *event, uint32_t value)
+{
+    const struct event_column *column = &event->columns[value];
+    return column->values[(size_t)event->row * column->stride];
+}
+
+/* Gives the events of a stored log in file order. What `next` gives is valid until it is called
+ * again. */
+struct event_source {
+    void *context;
+    uint32_t event_count; /* at most */
+    /* *found: there is one more. False with *err set. */
+    bool (*next)(void *context, struct stored_event *out, bool *found, struct err *err);
+    /* The event that `next` gave, as JSON. False with *err set. */
+    bool (*print)(void *context, const char **text, size_t *len, struct err *err);
+};
+
 #endif

@@ -111,5 +111,8 @@ bool store_export_open(struct store_snapshot *snapshot,
 bool store_export_next(struct store_export *from, const char **text, size_t *len, struct err *err)
     KS_MUST_USE;
 void store_export_close(struct store_export *from); /* NULL is allowed */
+/* The events in place of their text, after store_export_next has given the head. The source is
+ * valid until the export is closed; store_export_next must not be called again. */
+struct event_source store_export_events(struct store_export *from);
 
 #endif

@@ -228,6 +228,17 @@ bool kineto_build_add(struct kineto_build *build, const struct kineto_event *eve
 
 /* --- rows like others --- */
 
+uint64_t kineto_build_effects(const struct kineto_build *build)
+{
+    const struct trace *trace = build->trace;
+    uint64_t count = (uint64_t)trace->extra_count + trace->collective_count + trace->counter_count +
+                     trace->label_count + trace->wait_count;
+    for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
+        count += trace->warnings.by_code[i].count;
+    }
+    return count;
+}
+
 struct kineto_row kineto_build_last(const struct kineto_build *build)
 {
     const struct trace *trace = build->trace;

@@ -57,6 +57,8 @@ void kineto_build_free(struct kineto_build *build);
 /* Appends the event; false without memory (or when there are 2^32 events). */
 bool kineto_build_add(struct kineto_build *build, const struct kineto_event *event) KS_MUST_USE;
 
+/* What rows have done to the trace besides being there: a number that grows. */
+uint64_t kineto_build_effects(const struct kineto_build *build);
 /* The last row, which is the event's. */
 struct kineto_row kineto_build_last(const struct kineto_build *build);
 /* How that row uses the number at event->values[place]; KINETO_USES: the number alone does not tell

@@ -293,17 +293,6 @@ static bool skip_comma(struct text_stream *stream)
     return is_event;
 }
 
-/* What rows have done to the trace besides being there. */
-static uint64_t count_effects(const struct trace *trace)
-{
-    uint64_t count = (uint64_t)trace->extra_count + trace->collective_count + trace->counter_count +
-                     trace->label_count + trace->wait_count;
-    for (size_t i = 0; i < WARNING_CODE_COUNT; i++) {
-        count += trace->warnings.by_code[i].count;
-    }
-    return count;
-}
-
 /* The event that ends at `end` is a row; its values are in their room. */
 static inline enum kineto_status
 log_known(struct kineto_reader *reader, const char *end, uint32_t template_number, uint32_t count)
@@ -325,10 +314,10 @@ static enum kineto_status read_by_path(struct kineto_reader *reader, int64_t *va
         event.end - event.begin > KINETO_VALUE_BYTES_MAX) {
         return paths->no_memory ? no_memory(reader) : KINETO_END;
     }
-    uint64_t effects = count_effects(reader->trace);
+    uint64_t effects = kineto_build_effects(&reader->build);
     if (!kineto_build_add(&reader->build, &event) ||
         !scan_templates_learn(&reader->forms, paths, &event, values, &reader->build,
-                              count_effects(reader->trace) == effects)) {
+                              kineto_build_effects(&reader->build) == effects)) {
         return no_memory(reader);
     }
     return log_known(reader, event.end, paths->end->template_number, paths->end->value_count);
@@ -450,6 +439,12 @@ static enum kineto_status read_list(struct kineto_reader *reader)
     enum list_place place = AFTER_NOTHING;
     stream->at += has_brackets;
     reader->has_events = true;
+    if (reader->stored != NULL) {
+        enum kineto_status status = kineto_read_stored(reader);
+        if (status != KINETO_GOOD) {
+            return status;
+        }
+    }
     for (;;) {
         enum kineto_status status = kineto_peek(reader);
         if (status == KINETO_END && has_brackets) {

@@ -22,7 +22,7 @@ void kineto_warn(struct kineto_reader *reader, enum warning_code code, const cha
 
 /* --- windows --- */
 
-static bool within_limits(struct kineto_reader *reader)
+bool kineto_within_limits(struct kineto_reader *reader)
 {
     if (reader->max_events != 0 && reader->trace->events.count > reader->max_events) {
         return err_set_at(reader->err, ERR_TOO_LARGE,
@@ -58,9 +58,11 @@ enum kineto_status kineto_more(struct kineto_reader *reader)
     if (stream->ended) {
         return KINETO_END;
     }
-    tell_expected(reader);
+    if (reader->stored == NULL) {
+        tell_expected(reader);
+    }
     ptrdiff_t before = stream->end - stream->at;
-    if (!within_limits(reader) || !text_stream_more(stream, reader->err)) {
+    if (!kineto_within_limits(reader) || !text_stream_more(stream, reader->err)) {
         return KINETO_FAILED;
     }
     return stream->end - stream->at > before ? KINETO_GOOD : KINETO_END;
@@ -699,8 +701,8 @@ static bool read_trace(struct kineto_reader *reader, const struct format_options
     if (reader->trace == NULL) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for a trace");
     }
-    bool good =
-        create_recorder(reader, options->events) && read_all(reader) && within_limits(reader);
+    bool good = create_recorder(reader, options->events) && read_all(reader) &&
+                kineto_within_limits(reader);
     scan_templates_free(&reader->forms);
     key_paths_free(&reader->paths);
     kineto_build_free(&reader->build);
@@ -731,6 +733,7 @@ bool kineto_read(struct text_stream *stream,
     reader->memory_budget_bytes = options->memory_budget_bytes;
     reader->max_events = options->max_events;
     reader->operator_inputs = options->operator_inputs;
+    reader->stored = options->stored;
     reader->err = err;
     bool good = read_trace(reader, options);
     if (good) {

@@ -4,6 +4,8 @@
  *         -> scan_template (an event that comes again), key_path (one that is written like one
  *         before) or kineto_event (slices) -> kineto_build (rows)
  *
+ * The events of a stored trace come from its log instead (kineto_read_stored).
+ *
  * Whatever is wrong with the text is repaired or skipped and counted in the trace's warnings. */
 #ifndef KS_FORMATS_CHROME_JSON_READER_H
 #define KS_FORMATS_CHROME_JSON_READER_H
@@ -56,7 +58,8 @@ struct kineto_reader {
     struct kineto_build build;
     struct key_paths paths;
     struct scan_templates forms;
-    struct event_recorder *recorder; /* NULL: nobody wants the events */
+    struct event_recorder *recorder;   /* NULL: nobody wants the events */
+    const struct event_source *stored; /* NULL: the events are in the text */
     size_t memory_budget_bytes;
     uint64_t max_events; /* 0: no bound */
     bool operator_inputs;
@@ -97,6 +100,12 @@ void kineto_warn(struct kineto_reader *reader, enum warning_code code, const cha
 /* From the opening bracket (in a list without brackets: from its first event) to behind the closing
  * one. KINETO_END: the text ended before; the warning has been counted. */
 enum kineto_status kineto_read_events(struct kineto_reader *reader) KS_MUST_USE;
+
+/* Appends the rows of all events of reader->stored. In stored.c. */
+enum kineto_status kineto_read_stored(struct kineto_reader *reader) KS_MUST_USE;
+
+/* KINETO_FAILED with the error set: the limits of events and memory. */
+bool kineto_within_limits(struct kineto_reader *reader) KS_MUST_USE;
 
 /* Where the way back is looked for: an event; within the list, also the list's end (a bracket that
  * closes it, with something behind it that fits); on the top level, an event or a known key. */

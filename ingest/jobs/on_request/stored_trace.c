@@ -1,6 +1,7 @@
 #include "ingest/jobs/on_request/stored_trace.h"
 
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/buf.h"
 #include "ingest/base/thread.h"
 #include "ingest/formats/format.h"
 #include "ingest/input/input.h"
@@ -8,9 +9,35 @@
 
 #define BYTES_PER_MIB 1048576.0
 
+/* The document without its events. */
+struct document {
+    struct buf text;
+    bool is_read;
+};
+
 static bool next_piece(void *context, const char **bytes, size_t *len, struct err *err)
 {
-    return store_export_next(context, bytes, len, err);
+    struct document *document = context;
+    (void)err;
+    *bytes = document->text.ptr;
+    *len = document->is_read ? 0 : document->text.len;
+    document->is_read = true;
+    return true;
+}
+
+/* The head is a piece of its own. */
+static bool read_document(struct store_export *from, struct document *document, struct err *err)
+{
+    const char *head;
+    size_t len;
+    *document = (struct document){.is_read = false};
+    buf_init(&document->text, SIZE_MAX / 2);
+    if (!store_export_next(from, &head, &len, err)) {
+        return false;
+    }
+    buf_append(&document->text, head, len);
+    buf_puts(&document->text, "]}");
+    return !document->text.failed || err_set(err, ERR_NO_MEMORY, "no memory for a trace");
 }
 
 static bool
@@ -32,10 +59,15 @@ static bool read_events(struct store_export *from,
                         struct format_bundle *bundle,
                         struct err *err)
 {
-    const struct input_stream stream = {from, next_piece, INPUT_PLAIN};
+    struct document document;
+    const struct input_stream stream = {&document, next_piece, INPUT_PLAIN};
+    const struct event_source events = store_export_events(from);
     const struct format_options options = {.memory_budget_bytes = visit->memory_budget_bytes,
-                                           .operator_inputs = visit->operator_inputs};
-    bool ok = format_read_stream(&stream, &options, bundle, err);
+                                           .operator_inputs = visit->operator_inputs,
+                                           .stored = &events};
+    bool ok =
+        read_document(from, &document, err) && format_read_stream(&stream, &options, bundle, err);
+    buf_free(&document.text);
     if (!ok && err->code == ERR_TOO_LARGE) {
         return err_set(err, ERR_TOO_LARGE,
                        "These events need more than the %.0f MiB of memory that an analysis on "

@@ -224,7 +224,7 @@ static void decode_sequence(struct column_decoder *dec, struct event_block *out)
     }
 }
 
-static bool is_within(const struct block_column *column, uint32_t count, int64_t first, int64_t end)
+static bool is_within(const struct event_column *column, uint32_t count, int64_t first, int64_t end)
 {
     bool within = true;
     uint32_t values = column->stride == 0 && count > 0 ? 1 : count;
@@ -246,7 +246,7 @@ static void decode_template_columns(struct column_decoder *dec,
     local->columns =
         arena_calloc(dec->arena, (size_t) template->value_count + 1, sizeof *local->columns);
     dec->failed = dec->failed || local->columns == NULL;
-    struct block_column *column = local->columns;
+    struct event_column *column = local->columns;
     for (uint32_t i = 0; i < template->slot_count && !dec->failed; i++) {
         uint8_t kind = template->slots[i].kind;
         column->values = column_decode_column(dec, count, &column->stride);
@@ -277,7 +277,7 @@ static bool make_times_absolute(struct event_block *block, struct arena *arena)
         if (shape->value[EVENT_TS] == EVENT_NO_VALUE || shape->kind[EVENT_TS] == EVENT_SLOT_TEXT) {
             continue;
         }
-        struct block_column *column = &local->columns[shape->value[EVENT_TS]];
+        struct event_column *column = &local->columns[shape->value[EVENT_TS]];
         times[k] = arena_calloc(arena, (size_t)local->event_count + 1, sizeof **times);
         if (times[k] == NULL) {
             return false;
@@ -285,7 +285,7 @@ static bool make_times_absolute(struct event_block *block, struct arena *arena)
         for (uint32_t row = 0; row < local->event_count; row++) {
             times[k][row] = column->values[(size_t)row * column->stride];
         }
-        *column = (struct block_column){.values = times[k], .stride = 1};
+        *column = (struct event_column){.values = times[k], .stride = 1};
     }
     for (uint32_t i = 0; i < block->event_count; i++) {
         int64_t *time = times[block->sequence[i]];

@@ -52,16 +52,10 @@ bool block_texts_decode(struct block_texts *out,
                         size_t len,
                         struct err *err) KS_MUST_USE;
 
-/* Value i is at values[i * stride]. */
-struct block_column {
-    const int64_t *values;
-    unsigned stride;
-};
-
 struct block_template {
     const struct stored_template *stored;
     uint32_t event_count;
-    struct block_column *columns; /* one a value; texts are indices into block_texts.ids */
+    struct event_column *columns; /* one a value; texts are indices into block_texts.ids */
 };
 
 struct event_block {
@@ -96,7 +90,7 @@ bool block_cursor_next(struct block_cursor *cursor);
 static inline int64_t
 block_value(const struct block_template *template, uint32_t value, uint32_t row)
 {
-    const struct block_column *column = &template->columns[value];
+    const struct event_column *column = &template->columns[value];
     return column->values[(size_t)row * column->stride];
 }
 

@@ -184,20 +184,30 @@ static bool is_wanted(const struct store_export *from)
     return when.is_metadata || event_overlaps(&when, from->start_ns, from->end_ns);
 }
 
+static uint32_t template_number(const struct store_export *from)
+{
+    const struct stored_template *stored = from->loaded.cursor.template->stored;
+    return (uint32_t)(stored - from->reader.templates.templates);
+}
+
 static bool print_event(struct store_export *from)
 {
     const struct block_template *template = from->loaded.cursor.template;
     struct event_reader *reader = &from->reader;
-    struct printed_template *printed =
-        &from->printed[template->stored - reader->templates.templates];
+    struct printed_template *printed = &from->printed[template_number(from)];
     if (printed->before == NULL &&
         !printed_template_make(printed, &reader->arena, &reader->templates, template->stored)) {
         return false;
     }
-    buf_append(&from->out, ",\n", from->has_written ? 2 : 0);
-    from->has_written = true;
     event_print(&from->out, printed, template, from->loaded.cursor.row, from->loaded.slices);
     return true;
+}
+
+static bool print_item(struct store_export *from)
+{
+    buf_append(&from->out, ",\n", from->has_written ? 2 : 0);
+    from->has_written = true;
+    return print_event(from);
 }
 
 static bool print_block(struct store_export *from, struct err *err)
@@ -207,7 +217,7 @@ static bool print_block(struct store_export *from, struct err *err)
             from->has_block = false;
             return true;
         }
-        if (is_wanted(from) && !print_event(from)) {
+        if (is_wanted(from) && !print_item(from)) {
             return no_memory(err);
         }
     }
@@ -273,4 +283,58 @@ bool store_export_next(struct store_export *from, const char **text, size_t *len
     *text = from->out.ptr;
     *len = from->out.len;
     return !from->out.failed || no_memory(err);
+}
+
+/* ---- events without their text ---- */
+
+static void describe_event(const struct store_export *from, struct stored_event *out)
+{
+    const struct loaded_block *loaded = &from->loaded;
+    const struct block_template *template = loaded->cursor.template;
+    *out = (struct stored_event){
+        .template_number = template_number(from),
+        .template = &template->stored->template,
+        .keys = from->reader.templates.keys,
+        .columns = template->columns,
+        .row = loaded->cursor.row,
+        .text_ids = loaded->texts.ids,
+    };
+}
+
+static bool next_event(void *context, struct stored_event *out, bool *found, struct err *err)
+{
+    struct store_export *from = context;
+    *found = false;
+    while (from->part == EXPORT_EVENTS) {
+        if (!from->has_block) {
+            if (!next_block(from, err)) {
+                return false;
+            }
+        } else if (!block_cursor_next(&from->loaded.cursor)) {
+            from->has_block = false;
+        } else if (is_wanted(from)) {
+            describe_event(from, out);
+            *found = true;
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool print_next(void *context, const char **text, size_t *len, struct err *err)
+{
+    struct store_export *from = context;
+    buf_clear(&from->out);
+    bool ok = print_event(from) && !from->out.failed;
+    *text = from->out.ptr;
+    *len = from->out.len;
+    return ok || no_memory(err);
+}
+
+struct event_source store_export_events(struct store_export *from)
+{
+    return (struct event_source){.context = from,
+                                 .event_count = from->reader.event_count,
+                                 .next = next_event,
+                                 .print = print_next};
 }

@@ -179,7 +179,7 @@ void event_print(struct buf *out,
                  const struct json_slice *slices)
 {
     const struct event_template *of = &template->stored->template;
-    const struct block_column *column = template->columns;
+    const struct event_column *column = template->columns;
     const struct json_slice *before = printed->before;
     char *at = out->failed ? NULL : out->ptr + out->len;
     for (uint32_t i = 0; at != NULL && i < of->slot_count; i++, before++) {

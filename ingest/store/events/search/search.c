@@ -164,7 +164,7 @@ static bool may_match(const struct search *search)
 
 static bool value_matches(const struct search *search,
                           uint8_t kind,
-                          const struct block_column *at,
+                          const struct event_column *at,
                           uint32_t row)
 {
     const struct text_match *match = &search->match;
@@ -183,7 +183,7 @@ static bool value_matches(const struct search *search,
 static void match_slot(const struct search *search,
                        const struct block_template *template,
                        uint32_t slot,
-                       const struct block_column *column,
+                       const struct event_column *column,
                        uint32_t *keys)
 {
     uint8_t kind = template->stored->template.slots[slot].kind;
