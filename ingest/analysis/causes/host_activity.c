@@ -27,12 +27,18 @@ struct interval {
     int64_t start_ns, end_ns;
 };
 
+/* Sums are kept of every so many stretches: the rest is added when it is asked for. */
+#define STRETCHES_PER_SUM 16
+
+struct kind_lengths {
+    int64_t ns[STORED_KINDS];
+};
+
 struct thread {
     bool is_built;
     uint32_t first, end; /* of `events` */
     struct stretches stretches;
-    int64_t *until[STORED_KINDS]; /* lengths of the kind in the stretches before one; count + 1
-                                     entries */
+    struct kind_lengths *until; /* [i]: of the stretches before number i * STRETCHES_PER_SUM */
     struct segment_tree longest[STORED_KINDS];
     bool has_longest[STORED_KINDS];
 };
@@ -140,8 +146,8 @@ struct host_activity *host_activity_create(const struct causes *causes)
 static void free_thread(struct thread *thread)
 {
     scratch_free(thread->stretches.items);
+    scratch_free(thread->until);
     for (unsigned kind = 0; kind < STORED_KINDS; kind++) {
-        scratch_free(thread->until[kind]);
         if (thread->has_longest[kind]) {
             segment_tree_free(&thread->longest[kind]);
         }
@@ -334,6 +340,11 @@ static bool lay_loading_over(struct walk *walk, struct stretches *out)
     int64_t told_ns = INT64_MIN;
     bool ok = true;
     merge_loading(walk);
+    if (walk->loading_count == 0) {
+        *out = walk->top;
+        walk->top = (struct stretches){.items = NULL};
+        return true;
+    }
     for (size_t i = 0; ok && i < walk->top.count; i++) {
         const struct stretch *from = &walk->top.items[i];
         while (at < walk->loading_count && walk->loading[at].end_ns <= told_ns) {
@@ -355,22 +366,26 @@ walk_thread(struct walk *walk, const uint32_t *events, uint32_t count, struct st
     return ok && close_until(walk, INT64_MAX) && lay_loading_over(walk, out);
 }
 
+static void add_stretch(struct kind_lengths *sum, const struct stretch *stretch, int64_t end_ns)
+{
+    int64_t *ns = &sum->ns[stretch->kind];
+    *ns = saturating_add(*ns, end_ns - stretch->start_ns);
+}
+
 static bool sum_kinds(struct thread *thread)
 {
-    for (unsigned kind = 0; kind < STORED_KINDS; kind++) {
-        int64_t *until = scratch_alloc(thread->stretches.count + 1, sizeof *until);
-        thread->until[kind] = until;
-        if (until == NULL) {
-            return false;
+    struct kind_lengths sum = {.ns = {0}};
+    size_t count = thread->stretches.count;
+    thread->until = scratch_alloc(count / STRETCHES_PER_SUM + 1, sizeof *thread->until);
+    for (size_t i = 0; thread->until != NULL && i <= count; i++) {
+        if (i % STRETCHES_PER_SUM == 0) {
+            thread->until[i / STRETCHES_PER_SUM] = sum;
         }
-        until[0] = 0;
-        for (size_t i = 0; i < thread->stretches.count; i++) {
-            const struct stretch *stretch = &thread->stretches.items[i];
-            int64_t ns = stretch->kind == kind ? stretch->end_ns - stretch->start_ns : 0;
-            until[i + 1] = saturating_add(until[i], ns);
+        if (i < count) {
+            add_stretch(&sum, &thread->stretches.items[i], thread->stretches.items[i].end_ns);
         }
     }
-    return true;
+    return thread->until != NULL;
 }
 
 static bool build_thread(struct host_activity *activity, struct thread *thread)
@@ -406,18 +421,19 @@ static size_t first_after(const struct stretches *list, int64_t ns)
                            offsetof(struct stretch, end_ns), ns, true);
 }
 
-/* The length of the kind before `ns`. */
-static int64_t length_before(const struct thread *thread, unsigned kind, int64_t ns)
+/* The lengths of the kinds before `ns`. */
+static struct kind_lengths lengths_before(const struct thread *thread, int64_t ns)
 {
-    size_t at = first_after(&thread->stretches, ns);
-    int64_t length_ns = thread->until[kind][at];
-    if (at < thread->stretches.count) {
-        const struct stretch *stretch = &thread->stretches.items[at];
-        if (stretch->kind == kind && stretch->start_ns < ns) {
-            length_ns = saturating_add(length_ns, ns - stretch->start_ns);
-        }
+    size_t end = first_after(&thread->stretches, ns);
+    struct kind_lengths sum = thread->until[end / STRETCHES_PER_SUM];
+    const struct stretch *items = thread->stretches.items;
+    for (size_t i = end - end % STRETCHES_PER_SUM; i < end; i++) {
+        add_stretch(&sum, &items[i], items[i].end_ns);
     }
-    return length_ns;
+    if (end < thread->stretches.count && items[end].start_ns < ns) {
+        add_stretch(&sum, &items[end], ns);
+    }
+    return sum;
 }
 
 bool host_activity_add(struct host_activity *activity,
@@ -435,8 +451,10 @@ bool host_activity_add(struct host_activity *activity,
     if (thread == NULL) {
         return false;
     }
+    const struct kind_lengths until_start = lengths_before(thread, start_ns);
+    const struct kind_lengths until_end = lengths_before(thread, end_ns);
     for (unsigned kind = 0; kind < STORED_KINDS; kind++) {
-        int64_t ns = length_before(thread, kind, end_ns) - length_before(thread, kind, start_ns);
+        int64_t ns = until_end.ns[kind] - until_start.ns[kind];
         by_kind[kind] = saturating_add(by_kind[kind], ns);
         rest_ns -= ns;
     }

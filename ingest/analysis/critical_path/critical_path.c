@@ -235,17 +235,14 @@ static void scale_name(const struct analysis *a, const struct path_scale *by, in
     }
 }
 
-static int64_t length_with(struct analysis *a,
-                           const struct path_scale *scales,
-                           size_t count,
-                           int64_t *weights_ns,
-                           int64_t *reach_ns)
+/* With all scales of the request. */
+static int64_t length_with(struct analysis *a, int64_t *weights_ns, int64_t *reach_ns)
 {
     for (size_t i = 0; i < a->graph.edge_count; i++) {
         weights_ns[i] = a->graph.edges[i].weight_ns;
     }
-    for (size_t at = 0; at < count; at++) {
-        scale_name(a, &scales[at], weights_ns);
+    for (size_t at = 0; at < a->request->scale_count; at++) {
+        scale_name(a, &a->request->scales[at], weights_ns);
     }
     return path_longest_with(&a->longest, &a->graph, weights_ns, reach_ns);
 }
@@ -305,34 +302,53 @@ static bool sum_names(struct analysis *a, struct name_sum **out, uint32_t *count
     return ok;
 }
 
-static bool
-write_gain(struct analysis *a, const struct name_sum *sum, int64_t *weights_ns, int64_t *reach_ns)
+/* Of at most PATH_NAMES_AT_ONCE names, in their order. */
+static bool write_gains_of(struct analysis *a,
+                           const struct name_sum *sums,
+                           const uint32_t *order,
+                           uint32_t count,
+                           int64_t *reach_ns)
 {
-    struct path_gain *gain = &a->out->gains[a->out->gain_count++];
-    const char *name = strtab_text(a->causes.trace->strings, sum->name);
-    const struct path_scale gone = {.name = name, .numerator = 0, .denominator = 1};
-    gain->name = arena_strndup(a->arena, name, strlen(name));
-    gain->path_ns = sum->path_ns;
-    gain->length_ns = length_with(a, &gone, 1, weights_ns, reach_ns);
-    return gain->name != NULL;
+    const struct strtab *strings = a->causes.trace->strings;
+    uint32_t names[PATH_NAMES_AT_ONCE];
+    int64_t lengths_ns[PATH_NAMES_AT_ONCE];
+    bool ok = true;
+    for (uint32_t i = 0; i < PATH_NAMES_AT_ONCE; i++) {
+        names[i] = i < count ? sums[order[i]].name : STRTAB_NONE;
+    }
+    path_longest_without(&a->longest, &a->graph, names, reach_ns, lengths_ns);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        struct path_gain *gain = &a->out->gains[a->out->gain_count++];
+        const char *name = strtab_text(strings, names[i]);
+        gain->name = arena_strndup(a->arena, name, strlen(name));
+        gain->path_ns = sums[order[i]].path_ns;
+        gain->length_ns = lengths_ns[i];
+        ok = gain->name != NULL;
+    }
+    return ok;
 }
 
-static bool write_gains(struct analysis *a, int64_t *weights_ns, int64_t *reach_ns)
+static bool write_gains(struct analysis *a)
 {
     struct name_sum *sums = NULL;
     uint32_t count;
     bool ok = sum_names(a, &sums, &count);
     uint32_t *order = scratch_alloc(ok ? count : 0, sizeof *order);
+    int64_t *reach_ns = scratch_alloc(a->graph.node_count, PATH_NAMES_AT_ONCE * sizeof *reach_ns);
     const struct name_order by_time = {a, sums};
     a->out->gains = arena_calloc(a->arena, a->request->top + 1, sizeof *a->out->gains);
-    ok = ok && order != NULL && a->out->gains != NULL;
+    ok = ok && order != NULL && reach_ns != NULL && a->out->gains != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
         order[i] = i;
     }
     ok = ok && sort_stable(order, count, compare_sums, &by_time);
-    for (uint32_t i = 0; ok && i < count && i < a->request->top; i++) {
-        ok = write_gain(a, &sums[order[i]], weights_ns, reach_ns);
+    count = count < a->request->top ? count : (uint32_t)a->request->top;
+    for (uint32_t i = 0; ok && i < count; i += PATH_NAMES_AT_ONCE) {
+        uint32_t rest = count - i;
+        ok = write_gains_of(a, sums, order + i,
+                            rest < PATH_NAMES_AT_ONCE ? rest : PATH_NAMES_AT_ONCE, reach_ns);
     }
+    scratch_free(reach_ns);
     scratch_free(order);
     scratch_free(sums);
     return ok;
@@ -380,20 +396,23 @@ static bool find_rooflines(struct analysis *a)
     return ok;
 }
 
-static bool ask_what_if(struct analysis *a)
+static bool apply_scales(struct analysis *a)
 {
     int64_t *weights_ns = scratch_alloc(a->graph.edge_count, sizeof *weights_ns);
     int64_t *reach_ns = scratch_alloc(a->graph.node_count, sizeof *reach_ns);
     bool ok = weights_ns != NULL && reach_ns != NULL && find_rooflines(a);
-    a->out->scaled_length_ns = a->out->length_ns;
-    if (ok && a->request->scale_count > 0) {
-        a->out->scaled_length_ns =
-            length_with(a, a->request->scales, a->request->scale_count, weights_ns, reach_ns);
+    if (ok) {
+        a->out->scaled_length_ns = length_with(a, weights_ns, reach_ns);
     }
-    ok = ok && write_gains(a, weights_ns, reach_ns);
     scratch_free(weights_ns);
     scratch_free(reach_ns);
     return ok;
+}
+
+static bool ask_what_if(struct analysis *a)
+{
+    a->out->scaled_length_ns = a->out->length_ns;
+    return (a->request->scale_count == 0 || apply_scales(a)) && write_gains(a);
 }
 
 /* ---- all of it ---- */

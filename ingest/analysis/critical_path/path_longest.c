@@ -182,3 +182,33 @@ int64_t path_longest_with(const struct path_longest *longest,
     }
     return length_ns;
 }
+
+void path_longest_without(const struct path_longest *longest,
+                          const struct path_graph *graph,
+                          const uint32_t names[PATH_NAMES_AT_ONCE],
+                          int64_t *reach_ns,
+                          int64_t lengths_ns[PATH_NAMES_AT_ONCE])
+{
+    const uint32_t *name_of = graph->causes->trace->events.name;
+    memset(reach_ns, 0, (size_t)graph->node_count * PATH_NAMES_AT_ONCE * sizeof *reach_ns);
+    memset(lengths_ns, 0, PATH_NAMES_AT_ONCE * sizeof *lengths_ns);
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        uint32_t node = longest->order[i];
+        const int64_t *from_ns = reach_ns + (size_t)node * PATH_NAMES_AT_ONCE;
+        for (uint32_t lane = 0; lane < PATH_NAMES_AT_ONCE; lane++) {
+            lengths_ns[lane] = i64_max(lengths_ns[lane], from_ns[lane]);
+        }
+        for (uint32_t at = longest->first[node]; at < longest->first[node + 1]; at++) {
+            const struct path_edge *edge = &graph->edges[at];
+            bool has_name = edge->type == PATH_OPERATOR && edge->event != PATH_NONE;
+            uint32_t name = has_name ? name_of[edge->event] : STRTAB_NONE;
+            int64_t *to_ns = reach_ns + (size_t)edge->to * PATH_NAMES_AT_ONCE;
+            for (uint32_t lane = 0; lane < PATH_NAMES_AT_ONCE; lane++) {
+                bool is_gone = has_name && name == names[lane];
+                int64_t ns =
+                    is_gone ? from_ns[lane] : saturating_add(from_ns[lane], edge->weight_ns);
+                to_ns[lane] = i64_max(to_ns[lane], ns);
+            }
+        }
+    }
+}
