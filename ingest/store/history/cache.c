@@ -210,12 +210,12 @@ read_value(struct db *db, const char *metric, int64_t trace_id, double *value, s
 }
 
 /* Reads the value of one trace: of `from`, whatever that is. */
-typedef bool trace_value(const void *from, int64_t trace_id, double *value, struct err *err);
+typedef bool trace_value(void *from, int64_t trace_id, double *value, struct err *err);
 
 /* The median over the workers that have a value [HIST-1c]. */
 static bool value_of_point(const struct cached_point *point,
                            trace_value *of_trace,
-                           const void *from,
+                           void *from,
                            double *value,
                            struct err *err)
 {
@@ -252,7 +252,7 @@ struct stored_metric {
     const char *name;
 };
 
-static bool value_in_store(const void *from, int64_t trace_id, double *value, struct err *err)
+static bool value_in_store(void *from, int64_t trace_id, double *value, struct err *err)
 {
     const struct stored_metric *metric = from;
     return read_value(metric->db, metric->name, trace_id, value, err);
@@ -264,7 +264,7 @@ insert_point(struct series_cache *cache, struct db *db, struct cached_point *poi
     double values[SERIES_SLOTS] = {0};
     bool ok = make_room(cache) || no_memory(err);
     for (size_t m = 0; ok && m < SERIES_SLOTS; m++) {
-        const struct stored_metric from = {db, cache->metrics[m].name};
+        struct stored_metric from = {db, cache->metrics[m].name};
         ok = from.name == NULL || value_of_point(point, value_in_store, &from, &values[m], err);
     }
     if (!ok) {
@@ -313,14 +313,14 @@ struct trace_entry {
 struct loaded_metric {
     struct trace_entry *entries; /* by trace */
     size_t count, cap;
+    size_t next; /* behind the entry that was found last */
 };
 
-static bool value_loaded(const void *from, int64_t trace_id, double *value, struct err *err)
+/* The first entry of a trace from `trace_id` on. */
+static size_t entry_from(const struct loaded_metric *loaded, int64_t trace_id)
 {
-    const struct loaded_metric *loaded = from;
     size_t first = 0;
     size_t end = loaded->count;
-    (void)err;
     while (first < end) {
         size_t middle = first + (end - first) / 2;
         if (loaded->entries[middle].trace_id < trace_id) {
@@ -329,8 +329,22 @@ static bool value_loaded(const void *from, int64_t trace_id, double *value, stru
             end = middle;
         }
     }
-    bool found = first < loaded->count && loaded->entries[first].trace_id == trace_id;
-    *value = found ? loaded->entries[first].value : (double)NAN;
+    return first;
+}
+
+/* Points are in order of time and traces in order of arrival, so that the entry is mostly the next:
+ * only otherwise is it searched for. */
+static bool value_loaded(void *from, int64_t trace_id, double *value, struct err *err)
+{
+    struct loaded_metric *loaded = from;
+    size_t at = loaded->next;
+    (void)err;
+    if (at == loaded->count || loaded->entries[at].trace_id != trace_id) {
+        at = entry_from(loaded, trace_id);
+    }
+    bool found = at < loaded->count && loaded->entries[at].trace_id == trace_id;
+    *value = found ? loaded->entries[at].value : (double)NAN;
+    loaded->next = found ? at + 1 : at;
     return true;
 }
 
