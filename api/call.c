@@ -129,9 +129,10 @@ void call_add_attachment(struct api_call *call, const char *file_name)
     }
 }
 
-bool call_id(const struct api_call *call, const char *what, int64_t *id, struct err *err)
+bool call_id_at(
+    const struct api_call *call, size_t place, const char *what, int64_t *id, struct err *err)
 {
-    const char *text = call->params[0];
+    const char *text = call->params[place];
     errno = 0;
     *id = strtoll(text, NULL, 10);
     bool digits = *text != '\0' && strspn(text, "0123456789") == strlen(text);
@@ -140,6 +141,11 @@ bool call_id(const struct api_call *call, const char *what, int64_t *id, struct 
                        text);
     }
     return true;
+}
+
+bool call_id(const struct api_call *call, const char *what, int64_t *id, struct err *err)
+{
+    return call_id_at(call, 0, what, id, err);
 }
 
 bool call_trace_id(const struct api_call *call, int64_t *id, struct err *err)

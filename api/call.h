@@ -45,6 +45,12 @@ void call_add_attachment(struct api_call *call, const char *file_name);
 /* The id in params[0]. ERR_NOT_FOUND for anything but a number: nothing has such an id. */
 bool call_id(const struct api_call *call, const char *what, int64_t *id, struct err *err)
     KS_MUST_USE;
+/* As call_id, in params[place]. */
+bool call_id_at(const struct api_call *call,
+                size_t place,
+                const char *what,
+                int64_t *id,
+                struct err *err) KS_MUST_USE;
 /* The trace id in params[0]. ERR_NOT_FOUND unless a published trace has it. */
 bool call_trace_id(const struct api_call *call, int64_t *id, struct err *err) KS_MUST_USE;
 /* Formats into the arena. NULL without memory or beyond 8 KiB. */

@@ -33,15 +33,30 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-ENDINGS = ('.json', '.json.gz', '.json.zst', '.pt.trace.json', '.pb', '.nsys-rep', '.sqlite', '.csv', '.tar', '.tar.gz')
+ENDINGS = ('.json', '.pickle', '.pkl', '.raw', '.sqlite', '.db', '.rpd', '.pb', '.pftrace', '.perfetto-trace', '.speedscope', '.hatchet', '.folded', '.collapsed',
+           '.csv', '.tar', '.tgz', '.zip')  # of what the server reads, packed or not
+PACKED = ('.gz', '.zst')
 RETRIES = 5
 TIMEOUT_S = 300
+RETRY_AFTER_MAX_S = 600
 FLUSH_S = 60  # that the end of the program waits for uploads
 TAG_MAX_BYTES = 200
 
 
 class Refused(Exception):
     """The server's answer to what it does not take; trying again does not help."""
+
+    def __init__(self, status, text):
+        super().__init__('%d %s' % (status, text))
+        self.status = status
+
+
+class Busy(OSError):
+    """The server's answer when it has too much to do; it may say how long to wait."""
+
+    def __init__(self, status, text, retry_after):
+        super().__init__('%d %s' % (status, text))
+        self.retry_after_s = min(int(retry_after), RETRY_AFTER_MAX_S) if retry_after.isdigit() else 0
 
 
 def say(text):
@@ -74,8 +89,8 @@ class Client:
             except (ValueError, KeyError, TypeError):
                 pass
             if error.code in (408, 425, 429) or error.code >= 500:
-                raise OSError('%d %s' % (error.code, text))
-            raise Refused('%d %s' % (error.code, text))
+                raise Busy(error.code, text, error.headers.get('Retry-After') or '')
+            raise Refused(error.code, text)
 
     def put(self, run, path, name, project=None, rank=None):
         """Uploads a file; tries again, with longer and longer pauses, when the network or the server fails. Returns the traces."""
@@ -93,7 +108,7 @@ class Client:
                 if attempt == RETRIES:
                     raise
                 say('%s: %s; trying again' % (name, error))
-                time.sleep(min(2 ** attempt, 30))
+                time.sleep(max(min(2 ** attempt, 30), getattr(error, 'retry_after_s', 0)))
         return []
 
     def tag(self, run, tags):
@@ -228,10 +243,15 @@ def handler(url=None, run=None, tags=None, project=None, token=None, worker=None
 
 # ---- the command line ----
 
+def has_ending(name):
+    stem, last = os.path.splitext(name)
+    return (stem if last in PACKED else name).endswith(ENDINGS)
+
+
 def traces_below(path):
     if os.path.isfile(path):
         return [path]
-    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(ENDINGS))
+    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if has_ending(name))
 
 
 def run_of(args, path, root):
@@ -265,8 +285,8 @@ def upload(client, args):
 
 
 def watch(client, args):
-    """Uploads a file once its size has stayed the same between two looks."""
-    sizes, done = {}, set()
+    """Uploads a file once its size has stayed the same between two looks; what the server refuses is not offered again while it stays as it is."""
+    sizes, done, failed = {}, set(), 0
     while True:
         for path in traces_below(args.dir):
             try:
@@ -280,9 +300,12 @@ def watch(client, args):
                     send(client, args, path, args.dir)
                 except (Refused, OSError) as error:
                     say('%s: %s' % (path, error))
+                    failed += 1
+                    if isinstance(error, OSError) and not args.once:
+                        done.discard((path, now))
             sizes[path] = now
-        if args.once and all((path, state) in done for path, state in sizes.items()):
-            return 0
+        if args.once and all((path, state) in done for path, state in sizes.items() if os.path.exists(path)):
+            return 1 if failed else 0
         time.sleep(args.every)
 
 
@@ -343,7 +366,7 @@ def main(words=None):
         return {'upload': upload, 'watch': watch, 'gate': gate}[args.command](client, args)
     except (Refused, OSError, ValueError) as error:
         say(str(error))
-        return 1
+        return 2 if args.command == 'gate' and getattr(error, 'status', 0) == 400 else 1
     except KeyboardInterrupt:
         return 0
 

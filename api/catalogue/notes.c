@@ -172,12 +172,9 @@ static bool read_remover(const struct api_subject *subject, const char **author,
 bool notes_delete(struct api_call *call, struct err *err)
 {
     const char *author = NULL;
-    char *end = NULL;
-    long long id = strtoll(call->params[1], &end, 10);
-    if (end == call->params[1] || *end != '\0' || id <= 0) {
-        return err_set(err, ERR_NOT_FOUND, "There is no note \"%.40s\"", call->params[1]);
-    }
-    if (!read_remover(call->request->subject, &author, err) ||
+    int64_t id = 0;
+    if (!call_id_at(call, 1, "note", &id, err) ||
+        !read_remover(call->request->subject, &author, err) ||
         !store_note_delete(call->api->store, call->params[0], id, author, err)) {
         return false;
     }

@@ -1,5 +1,6 @@
 #include "ingest/formats/format.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/chrome_json/ascend.h"
 #include "ingest/formats/chrome_json/reader.h"
 #include "ingest/formats/comparison_report/csv.h"
@@ -97,29 +98,56 @@ static bool read_chrome_trace(struct text_stream *stream,
 
 /* The first that recognises the input reads it. */
 static const struct format_reader readers[] = {
-    {"memory-snapshot", memory_snapshot_recognises, memory_snapshot_read},
-    {"memory-timeline", memory_timeline_recognises, memory_timeline_read},
-    {"database", recordings_recognise, recordings_read}, /* it names the format itself */
-    {"rocprofv3-json", rocprof_json_recognises, rocprof_json_read},
-    {"speedscope", speedscope_recognises, speedscope_read},
-    {"proton", proton_recognises, proton_read},
-    {"xplane", xplane_recognises, xplane_read},
-    {"perfetto", perfetto_recognises, perfetto_read},
-    {"kernel-table", kernel_text_table_recognises, kernel_text_table_read},
-    {"ncu-csv", ncu_csv_recognises, ncu_csv_read},
-    {"nsys-csv", nsys_csv_recognises, nsys_csv_read},
-    {"plugin-json", sniff_is_uploaded_answer, read_plugin_json},
-    {"perf-data", perf_data_recognises, perf_data_read},
-    {"counters", counters_csv_recognises, counters_csv_read},
-    {"operations", operations_csv_recognises, operations_csv_read},
-    {"comparison-report", comparison_report_recognises, comparison_report_read},
-    {"comparison-report", report_csv_recognises, report_csv_read},
-    {"collapsed-stacks", collapsed_recognises, collapsed_read},
+    {"memory-snapshot", {".pickle", ".pkl"}, memory_snapshot_recognises, memory_snapshot_read},
+    {"memory-timeline", {".raw"}, memory_timeline_recognises, memory_timeline_read},
+    /* It names the format itself. */
+    {"database", {".sqlite", ".db", ".rpd"}, recordings_recognise, recordings_read},
+    {"rocprofv3-json", {".json"}, rocprof_json_recognises, rocprof_json_read},
+    {"speedscope", {".speedscope"}, speedscope_recognises, speedscope_read},
+    {"proton", {".hatchet"}, proton_recognises, proton_read},
+    {"xplane", {".pb"}, xplane_recognises, xplane_read},
+    {"perfetto", {".pftrace", ".perfetto-trace"}, perfetto_recognises, perfetto_read},
+    {"kernel-table", {NULL}, kernel_text_table_recognises, kernel_text_table_read},
+    {"ncu-csv", {".csv"}, ncu_csv_recognises, ncu_csv_read},
+    {"nsys-csv", {".csv"}, nsys_csv_recognises, nsys_csv_read},
+    {"plugin-json", {".json"}, sniff_is_uploaded_answer, read_plugin_json},
+    {"perf-data", {".csv"}, perf_data_recognises, perf_data_read},
+    {"counters", {".csv"}, counters_csv_recognises, counters_csv_read},
+    {"operations", {".csv"}, operations_csv_recognises, operations_csv_read},
+    {"comparison-report", {NULL}, comparison_report_recognises, comparison_report_read},
+    {"comparison-report", {".csv"}, report_csv_recognises, report_csv_read},
+    {"collapsed-stacks", {".folded", ".collapsed"}, collapsed_recognises, collapsed_read},
 };
 
 /* Takes all the rest, and says what it is if it is no trace. */
-static const struct format_reader chrome_trace = {.format = "chrome-trace",
-                                                  .read = read_chrome_trace};
+static const struct format_reader chrome_trace = {
+    .format = "chrome-trace", .endings = {".json"}, .read = read_chrome_trace};
+
+/* The files of input/archive, which hold files of the formats. */
+static const struct format_reader archives = {.endings = {".tar", ".tgz", ".zip"}};
+
+static bool ends_as(const char *name, size_t len, const struct format_reader *reader)
+{
+    for (size_t i = 0; i < sizeof reader->endings / sizeof reader->endings[0]; i++) {
+        if (reader->endings[i] != NULL && text_ends_within(name, len, reader->endings[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool format_has_name(const char *file_name)
+{
+    size_t len = strlen(file_name);
+    len -= text_ends_within(file_name, len, ".gz")    ? strlen(".gz")
+           : text_ends_within(file_name, len, ".zst") ? strlen(".zst")
+                                                      : 0;
+    bool found = ends_as(file_name, len, &chrome_trace) || ends_as(file_name, len, &archives);
+    for (size_t i = 0; !found && i < sizeof readers / sizeof readers[0]; i++) {
+        found = ends_as(file_name, len, &readers[i]);
+    }
+    return found;
+}
 
 static const struct format_reader *find_reader(const struct text_stream *stream)
 {

@@ -74,6 +74,9 @@ void format_bundle_free(struct format_bundle *bundle);
  * False without memory. */
 bool format_split_name(const char *file_name, char **worker, char **span_digits) KS_MUST_USE;
 
+/* Whether the name ends as files of a format or archives of such files do, packed or not. */
+bool format_has_name(const char *file_name);
+
 /* As format_read, of a stream that it opens and closes. */
 bool format_read_stream(const struct input_stream *stream,
                         const struct format_options *options,

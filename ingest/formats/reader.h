@@ -13,6 +13,8 @@
 
 struct format_reader {
     const char *format; /* the name in the bundle */
+    /* How such files' names end, without .gz and .zst; none: too many other files end so. */
+    const char *endings[4];
     /* Recognises the format from the first window (SNIFF_BYTES or more; fewer only when the input
      * is shorter), without a byte order mark. */
     bool (*recognises)(const char *window, size_t len);

@@ -148,6 +148,9 @@ static bool ask(const struct options *options, struct buf *text, int *exit_code,
     bool ok = (!body.failed || err_set(err, ERR_BAD_REQUEST, "the conditions are too long")) &&
               remote_ask(&remote, "POST", "/api/v1/gate?format=json", body.ptr, &answer, err);
     json_t *gate = ok ? json_small_parse(answer.ptr, answer.len, 0, "The answer", err) : NULL;
+    if (ok && gate == NULL) {
+        err->code = ERR_UNAVAILABLE; /* of this server: the request was right */
+    }
     ok = gate != NULL;
     if (ok) {
         *exit_code = json_integer_value(json_object_get(gate, "exit_code")) == EXIT_FAIL_IF

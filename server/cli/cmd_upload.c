@@ -1,5 +1,5 @@
 /* upload and watch: files to a server elsewhere, each with its link. */
-#include "ingest/base/text/affix.h"
+#include "ingest/formats/format.h"
 #include "server/cli/commands.h"
 #include "server/cli/file_list.h"
 #include "server/cli/text.h"
@@ -12,26 +12,14 @@
 
 #define RETRIES 5U
 
-/* What profilers write. */
-static bool is_upload(const char *name)
-{
-    static const char *const endings[] = {".pb", ".nsys-rep", ".sqlite", ".csv", ".tar", ".tar.gz"};
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        if (text_ends(name, endings[i])) {
-            return true;
-        }
-    }
-    return file_list_is_trace(name);
-}
-
 static bool is_directory(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* A line a file: its path, its link. */
-static bool send_file(const struct options *options, const char *path)
+/* A line a file: its path, its link. The code of ERR_NONE when all went well. */
+static enum err_code send_file(const struct options *options, const char *path)
 {
     const struct remote remote = {options->server_url, options->token, RETRIES};
     struct arena arena;
@@ -61,7 +49,7 @@ static bool send_file(const struct options *options, const char *path)
     }
     buf_free(&line);
     arena_free(&arena);
-    return ok;
+    return ok ? ERR_NONE : err.code;
 }
 
 /* ---- upload ---- */
@@ -72,16 +60,16 @@ static bool send_below(const struct options *options, const char *path)
     struct err err = ERR_INIT;
     struct file_list files = {.arena = &arena};
     if (!is_directory(path)) {
-        return send_file(options, path);
+        return send_file(options, path) == ERR_NONE;
     }
     arena_init(&arena, 0);
-    bool ok = file_list_find(&files, path, is_upload, &err) &&
+    bool ok = file_list_find(&files, path, format_has_name, &err) &&
               (files.count > 0 || err_set(&err, ERR_NOT_FOUND, "no trace is there"));
     if (!ok) {
         text_print_error(stderr, path, &err);
     }
     for (size_t i = 0; i < files.count; i++) {
-        ok = send_file(options, files.paths[i]) && ok;
+        ok = send_file(options, files.paths[i]) == ERR_NONE && ok;
     }
     arena_free(&arena);
     return ok;
@@ -108,7 +96,7 @@ struct seen {
     const char *path;
     int64_t size_bytes;
     struct timespec changed;
-    bool is_sent;
+    bool is_done; /* sent, or refused: not offered again while it stays as it is */
 };
 
 struct look {
@@ -128,7 +116,7 @@ static bool look_at(struct look *look, const char *directory, struct err *err)
     struct file_list files = {.arena = &look->arena};
     arena_init(&look->arena, 0);
     look->count = 0;
-    if (!file_list_find(&files, directory, is_upload, err)) {
+    if (!file_list_find(&files, directory, format_has_name, err)) {
         return false;
     }
     look->files = arena_calloc(&look->arena, files.count + 1, sizeof *look->files);
@@ -139,31 +127,43 @@ static bool look_at(struct look *look, const char *directory, struct err *err)
         struct stat status;
         if (stat(files.paths[i], &status) == 0) {
             look->files[look->count++] =
-                (struct seen){files.paths[i], status.st_size, status.st_mtim, false};
+                (struct seen){files.paths[i], status.st_size, status.st_mtim, .is_done = false};
         }
     }
     return true;
 }
 
-/* Sends what has stayed as it was since the look before: its writer is done. */
-static bool send_settled(const struct options *options, const struct look *before, struct look *now)
+/* Whether the file is as the look before found it: its writer is done. `*at` goes through that
+ * look, as both are in order. */
+static bool is_settled(const struct look *before, size_t *at, struct seen *file)
+{
+    while (*at < before->count && strcmp(before->files[*at].path, file->path) < 0) {
+        (*at)++;
+    }
+    bool is_there = *at < before->count && strcmp(before->files[*at].path, file->path) == 0 &&
+                    is_same(&before->files[*at], file);
+    file->is_done = is_there && before->files[*at].is_done;
+    return is_there;
+}
+
+/* Sends what has settled. Returns whether all is done; `*failed` becomes true for a file that did
+ * not get there. One that the server could not be asked about is offered again in the next look,
+ * unless there is none. */
+static bool send_settled(const struct options *options,
+                         const struct look *before,
+                         struct look *now,
+                         bool *failed)
 {
     size_t at = 0;
     bool all = true;
     for (size_t i = 0; i < now->count; i++) {
         struct seen *file = &now->files[i];
-        while (at < before->count && strcmp(before->files[at].path, file->path) < 0) {
-            at++;
+        if (is_settled(before, &at, file) && !file->is_done && file->size_bytes > 0) {
+            enum err_code code = send_file(options, file->path);
+            *failed = *failed || code != ERR_NONE;
+            file->is_done = options->once || code != ERR_UNAVAILABLE;
         }
-        bool is_settled = at < before->count && strcmp(before->files[at].path, file->path) == 0 &&
-                          is_same(&before->files[at], file);
-        file->is_sent = is_settled && before->files[at].is_sent;
-        if (is_settled && !file->is_sent && file->size_bytes > 0) {
-            /* What the server refuses is not offered again while it stays as it is. */
-            (void)send_file(options, file->path);
-            file->is_sent = true;
-        }
-        all = all && file->is_sent;
+        all = all && file->is_done;
     }
     return all;
 }
@@ -172,13 +172,14 @@ int command_watch(const struct options *options)
 {
     struct err err = ERR_INIT;
     struct look looks[2];
+    bool failed = false;
     bool ok = http_client_is_built(&err);
     arena_init(&looks[0].arena, 0);
     looks[0].files = NULL;
     looks[0].count = 0;
     for (bool all = false; ok && !all;) {
         ok = look_at(&looks[1], options->files[0], &err);
-        all = ok && send_settled(options, &looks[0], &looks[1]) && options->once;
+        all = ok && send_settled(options, &looks[0], &looks[1], &failed) && options->once;
         arena_free(&looks[0].arena);
         looks[0] = looks[1];
         if (ok && !all) {
@@ -190,5 +191,5 @@ int command_watch(const struct options *options)
     if (!ok) {
         text_print_error(stderr, NULL, &err);
     }
-    return ok ? EXIT_DONE : EXIT_FAILED;
+    return ok && !failed ? EXIT_DONE : EXIT_FAILED;
 }

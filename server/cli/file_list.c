@@ -57,14 +57,18 @@ const char *file_list_join(struct arena *arena, const char *directory, const cha
 }
 
 /* What stands in one directory: files that `wanted` takes, and further directories. Links to
- * directories are not followed, so that there is an end. */
+ * directories are not followed, so that there is an end. One below another may vanish meanwhile. */
 static bool read_directory(const char *directory,
+                           bool is_below,
                            bool (*wanted)(const char *name),
                            struct file_list *directories,
                            struct file_list *files,
                            struct err *err)
 {
     DIR *dir = opendir(directory);
+    if (dir == NULL && errno == ENOENT && is_below) {
+        return true;
+    }
     if (dir == NULL) {
         return err_set_errno(err, ERR_IO, errno, "the directory cannot be read");
     }
@@ -103,7 +107,7 @@ bool file_list_find(struct file_list *files,
         return false;
     }
     for (size_t i = 0; i < directories.count; i++) {
-        if (!read_directory(directories.paths[i], wanted, &directories, files, err)) {
+        if (!read_directory(directories.paths[i], i > 0, wanted, &directories, files, err)) {
             return err_context(err, "%s", directories.paths[i]);
         }
     }

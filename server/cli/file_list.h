@@ -19,7 +19,8 @@ struct file_list {
 /* ERR_TOO_LARGE beyond ten thousand files; ERR_NO_MEMORY. */
 bool file_list_add(struct file_list *list, const char *path, struct err *err) KS_MUST_USE;
 /* Adds every file below `directory` whose name `wanted` takes, and sorts the list. Links to
- * directories are not followed. ERR_IO: a directory cannot be read. */
+ * directories are not followed; one below that vanishes meanwhile is empty. ERR_IO: a directory
+ * cannot be read. */
 bool file_list_find(struct file_list *list,
                     const char *directory,
                     bool (*wanted)(const char *name),

@@ -69,6 +69,7 @@ static bool perform(CURL *curl,
 {
     char reason[CURL_ERROR_SIZE] = "";
     long status = 0;
+    curl_off_t retry_after_s = 0;
     (void)curl_easy_setopt(curl, CURLOPT_URL, request->url);
     (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     (void)curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
@@ -85,7 +86,9 @@ static bool perform(CURL *curl,
                        reason[0] != '\0' ? reason : curl_easy_strerror(code), hint);
     }
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after_s);
     answer->status = (int)status;
+    answer->retry_after_s = (int64_t)retry_after_s;
     return !answer->body.failed || err_set(err, ERR_NO_MEMORY, "no memory for the answer");
 }
 

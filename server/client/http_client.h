@@ -29,7 +29,8 @@ struct http_client_request {
 
 struct http_client_answer {
     int status;
-    struct buf body; /* what goes beyond its maximum is dropped */
+    int64_t retry_after_s; /* what Retry-After says; 0: nothing */
+    struct buf body;       /* what goes beyond its maximum is dropped */
 };
 
 /* False without any answer: ERR_UNAVAILABLE (no connection, cut, too slow, an address that is not

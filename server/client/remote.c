@@ -18,7 +18,8 @@
 #define ADDRESS_MAX_BYTES ((size_t)16 << 10)
 #define COPY_BYTES ((size_t)256 << 10)
 #define PACKED_FROM_BYTES ((int64_t)64 << 10)
-#define PAUSE_MAX_S 30U
+#define PAUSE_MAX_S 30
+#define RETRY_AFTER_MAX_S 600
 #define ASK_TIMEOUT_S 300U
 #define TAGS_MAX_BYTES ((size_t)256 << 10)
 
@@ -41,11 +42,12 @@ static bool refuse(int status, const struct buf *answer, struct err *err)
     return false;
 }
 
-/* Fills in address and token, sends, and judges the status. */
+/* Fills in address and token, sends, and judges the status. `retry_after_s`: as the server asks. */
 static bool send_request(const struct remote *remote,
                          const char *path,
                          struct http_client_request *request,
                          struct buf *body,
+                         int64_t *retry_after_s,
                          struct err *err)
 {
     struct buf url;
@@ -65,6 +67,7 @@ static bool send_request(const struct remote *remote,
     ok =
         ok && http_client_ask(request, &answer, err) &&
         ((answer.status >= 200 && answer.status < 300) || refuse(answer.status, &answer.body, err));
+    *retry_after_s = answer.retry_after_s;
     if (ok) {
         buf_append(body, answer.body.ptr, answer.body.len);
         ok = !body->failed || err_set(err, ERR_NO_MEMORY, "no memory for the answer");
@@ -87,7 +90,8 @@ bool remote_ask(const struct remote *remote,
                                           .body = json,
                                           .body_len = json == NULL ? 0 : strlen(json),
                                           .timeout_s = ASK_TIMEOUT_S};
-    return send_request(remote, path, &request, answer, err);
+    int64_t retry_after_s = 0;
+    return send_request(remote, path, &request, answer, &retry_after_s, err);
 }
 
 /* ---- uploads ---- */
@@ -124,25 +128,34 @@ static FILE *pack_file(FILE *plain, int64_t *size, struct err *err)
     return ok ? packed : NULL;
 }
 
-static bool size_of_file(FILE *file, int64_t *size)
+/* Looks before it opens: a pipe without a writer would not open. */
+static FILE *open_regular(const char *path, int64_t *size, struct err *err)
 {
     struct stat status;
-    if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode)) {
-        return false;
+    FILE *file = NULL;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        (void)err_set(err, ERR_IO,
+                      "only a regular file can be uploaded; what comes from a pipe "
+                      "goes into a file first");
+        return NULL;
+    }
+    file = fopen(path, "rb");
+    if (file == NULL || fstat(fileno(file), &status) != 0) {
+        (void)err_set_errno(err, ERR_IO, errno, "the file cannot be read");
+        if (file != NULL) {
+            (void)fclose(file);
+        }
+        return NULL;
     }
     *size = status.st_size;
-    return true;
+    return file;
 }
 
 /* The bytes to send; `is_packed` when they are no longer the file's own. */
 static FILE *open_upload(const char *path, bool *is_packed, int64_t *size, struct err *err)
 {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL || !size_of_file(file, size)) {
-        (void)err_set_errno(err, ERR_IO, errno, "the file cannot be read");
-        if (file != NULL) {
-            (void)fclose(file);
-        }
+    FILE *file = open_regular(path, size, err);
+    if (file == NULL) {
         return NULL;
     }
     *is_packed = *size >= PACKED_FROM_BYTES && text_ends(path, ".json");
@@ -187,14 +200,20 @@ static bool read_url(const struct buf *answer, struct arena *arena, const char *
     return *url != NULL;
 }
 
-/* Seconds until the next try; false when it was the last. */
-static bool pause_before(const struct remote *remote, unsigned attempt, const struct err *err)
+/* As long as the server asks, at least as long as the attempts so far call for. False when it was
+ * the last. */
+static bool pause_before(const struct remote *remote,
+                         unsigned attempt,
+                         int64_t retry_after_s,
+                         const struct err *err)
 {
-    unsigned wait_s = attempt < 5 ? 1U << attempt : PAUSE_MAX_S;
+    int64_t wait_s = attempt < 5 ? 1 << attempt : PAUSE_MAX_S;
+    int64_t asked_s = retry_after_s < RETRY_AFTER_MAX_S ? retry_after_s : RETRY_AFTER_MAX_S;
     if (err->code != ERR_UNAVAILABLE || attempt >= remote->retries) {
         return false;
     }
-    (void)fprintf(stderr, "kinetoscope: %s; trying again in %u s\n", err->msg, wait_s);
+    wait_s = asked_s > wait_s ? asked_s : wait_s;
+    (void)fprintf(stderr, "kinetoscope: %s; trying again in %lld s\n", err->msg, (long long)wait_s);
     const struct timespec pause = {.tv_sec = (time_t)wait_s};
     (void)nanosleep(&pause, NULL);
     return true;
@@ -212,11 +231,12 @@ static bool try_put(const struct remote *remote,
                                               .headers = {"Content-Type: application/octet-stream"},
                                               .file = file,
                                               .file_bytes = size};
+        int64_t retry_after_s = 0;
         rewind(file);
-        if (send_request(remote, path, &request, answer, err)) {
+        if (send_request(remote, path, &request, answer, &retry_after_s, err)) {
             return true;
         }
-        if (!pause_before(remote, attempt, err)) {
+        if (!pause_before(remote, attempt, retry_after_s, err)) {
             return false;
         }
     }

@@ -15,7 +15,8 @@
 struct remote {
     const char *url;   /* without a slash at its end */
     const char *token; /* NULL: none */
-    unsigned retries;  /* of an upload, after pauses of 1, 2, 4 ... 30 s */
+    unsigned retries;  /* of an upload, after pauses of 1, 2, 4 ... 30 s, or longer ones that the
+                         server asks for (Retry-After, 600 s at most) */
 };
 
 /* Sends `json` (NULL: nothing) and appends what the server answers to `answer`. ERR_UNAVAILABLE: it

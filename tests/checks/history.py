@@ -183,8 +183,9 @@ class Notes(unittest.TestCase):
                 first = server.get('/api/v1/runs/a/notes').json()['notes'][0]
                 self.assertEqual((first['trace'], first['kind'], first['name'], first['author']), (None, 'kernel', 'gemm', None))
                 self.assertEqual(server.ask('DELETE', '/api/v1/runs/b/notes/%d' % first['id']).status, 404)
+                for wrong in ('x', '0x1', '%2B' + str(first['id']), '%20' + str(first['id'])):
+                    self.assertEqual(server.ask('DELETE', '/api/v1/runs/a/notes/' + wrong).status, 404)
                 self.assertEqual(server.ask('DELETE', '/api/v1/runs/a/notes/%d' % first['id']).status, 204)
-                self.assertEqual(server.ask('DELETE', '/api/v1/runs/a/notes/x').status, 404)
                 self.assertEqual(server.ask('DELETE', '/api/v1/traces/%d' % traces[0]).status, 204)
                 self.assertEqual(server.get('/api/v1/traces/%d/notes' % traces[0]).status, 404)
                 self.assertEqual(texts('/api/v1/traces/%d/notes' % traces[1]), ['there'])

@@ -12,11 +12,16 @@ static inline bool text_begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+/* Of the first `len` bytes. */
+static inline bool text_ends_within(const char *text, size_t len, const char *suffix)
+{
+    size_t suffix_len = strlen(suffix);
+    return len >= suffix_len && memcmp(text + len - suffix_len, suffix, suffix_len) == 0;
+}
+
 static inline bool text_ends(const char *text, const char *suffix)
 {
-    size_t len = strlen(text);
-    size_t suffix_len = strlen(suffix);
-    return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
+    return text_ends_within(text, strlen(text), suffix);
 }
 
 static inline bool text_is_one_of(const char *text, const char *const *list, size_t count)
