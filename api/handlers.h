@@ -118,6 +118,7 @@ bool ranks_collectives_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool ranks_clock_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool ranks_timeline_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool ranks_timeline_window_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool ranks_timeline_search_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool ranks_stragglers_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* history/series.c, history/gate.c */
 bool history_get(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -56,6 +56,8 @@ static const struct route routes[] = {
     {"GET", V1 "/runs/{run}/timeline/window", ranks_timeline_window_get,
      "What the ranks' devices do in a window of time", READS, KEPT, TARGET_RUN,
      "span start_ns end_ns width_px ranks"},
+    {"GET", V1 "/runs/{run}/timeline/search", ranks_timeline_search_get,
+     "Events that hold a text, by rank", READS, ANEW, TARGET_RUN, "span q ranks limit"},
     {"GET", V1 "/runs/{run}/pipeline", ranks_pipeline_get, "What a pipeline leaves idle", READS,
      KEPT, TARGET_RUN, TABLE},
     {"GET", V1 "/runs/{run}/what-if", ranks_what_if_get,

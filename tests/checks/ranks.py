@@ -94,6 +94,21 @@ class Ranks(unittest.TestCase):
             for query in ({'ranks': '4'}, {'ranks': '1,'}, {'ranks': 'x'}, {'start_ns': 5, 'end_ns': 5}, {'width_px': 0}):
                 self.assertEqual(server.get('/api/v1/runs/job/timeline/window', **query).status, 400, query)
 
+    def test_search(self):
+        """Events of every rank, on the clock of the run: that of rank 1 is 3 s ahead. The collective begins where the rank arrives."""
+        with kinetoscope.Server() as server:
+            ids = put_run(server, 'job')
+            answer = server.get('/api/v1/runs/job/timeline/search', q='NCCL').json()
+            self.assertEqual((answer['searched'], answer['total']), (4, 4))
+            self.assertEqual([(row['rank'], row['trace'], row['matches'], len(row['hits'])) for row in answer['rows']], [(r, ids[r], STEPS, 1) for r in range(4)])
+            self.assertEqual([row['hits'][0]['start_ns'] for row in answer['rows']], [arrive for _, arrive, _ in RANKS])
+            some = server.get('/api/v1/runs/job/timeline/search', q='gemm', ranks='3,1', limit=100).json()
+            self.assertEqual([(row['rank'], [hit['dur_ns'] for hit in row['hits']]) for row in some['rows']], [(3, [85000] * STEPS), (1, [200000] * STEPS)])
+            self.assertEqual(server.get('/api/v1/runs/job/timeline/search', q='nothing').json(), {'q': 'nothing', 'rows': [], 'searched': 4, 'total': 4})
+            for query in ({}, {'q': ''}, {'q': 'x' * 1001}, {'q': 'x', 'ranks': '4'}, {'q': 'x', 'limit': 0}, {'q': 'x', 'limit': 101}):
+                self.assertEqual(server.get('/api/v1/runs/job/timeline/search', **query).status, 400, query)
+            self.assertEqual(server.get('/api/v1/runs/none/timeline/search', q='x').status, 404)
+
     def test_stragglers(self):
         with kinetoscope.Server() as server:
             put_run(server, 'job')

@@ -100,6 +100,14 @@ test('all ranks: late ones first, any unfolds on the same clock, range and searc
     await addressed(page, 'q=allreduce');
     await page.click('[role="tab"]:has-text("Matches"), button:has-text("Matches")');
     await eventually(async () => assert.match(await text('.tl-detail:visible'), /12 collectives match/));
+    await eventually(async () => assert.match(await text('.tl-detail:visible'), /48 events in 4 ranks/));
+    // A folded rank is searched, too: a click unfolds it where its first match is.
+    await page.fill('.tl-search input', 'sgemm');
+    await eventually(async () => assert.match(await text('.tl-detail:visible'), /48 events in 4 ranks[\s\S]*Rank 3/));
+    await page.click('.tl-detail:visible button:text("Rank 3")');
+    await addressed(page, 'open=1.3');
+    await eventually(async () => assert.ok((await names()).filter((name) => name.includes('stream 7')).length === 2, 'tracks of both'));
+    await page.click('button:has-text("Fit")');
     await page.click('button:has-text("Select range")');
     await addressed(page, 'sel=');
     await eventually(async () => assert.match(await text('.tl-detail:visible .plain-table'), /Rank 1\s+2\.88 ms/));

@@ -15,5 +15,11 @@ export const ranks = (run, span, signal) => ask(run, 'timeline', { span }, signa
 /** @param {string} run @param {{span: string | null, start_ns: number, end_ns: number, width_px: number, ranks?: string}} query @param {AbortSignal} [signal] @returns {Promise<{pixel_ns: number, rows: Levels[]}>} */
 export const levels = (run, query, signal) => ask(run, 'timeline/window', query, signal);
 
+/** @typedef {{event: number, name: string, start_ns: number | null, dur_ns: number | null}} RankHit on the clock of the run */
+/** @typedef {{rank: number, trace: number, matches: number | null, matches_is_lower_bound: boolean, hits: RankHit[]}} RankHits matches null: its events are not kept */
+
+/** Events of the ranks: of as many as the server comes to in a while. @param {string} run @param {{span: string | null, q: string, ranks: string, limit: number}} query @param {AbortSignal} signal @returns {Promise<{rows: RankHits[], searched: number, total: number}>} */
+export const events = (run, query, signal) => ask(run, 'timeline/search', query, signal);
+
 /** Collectives whose name, kind or group has the text, in order of time. @param {string} run @param {{span: string | null, q: string, limit: number}} query @param {AbortSignal} signal @returns {Promise<{rows: RankCollectiveRow[], total: number}>} */
 export const search = (run, query, signal) => ask(run, 'collectives', { ...query, parts: 'none', sort: 'start_ns', order: 'asc' }, signal);

@@ -15,7 +15,7 @@ import { ApiError, isAbort } from '../../lib/api.js';
 import { LAYERS, RankLanes } from './lanes.js';
 import { arrangement, inOrder, rankKey, trackOf } from './rows.js';
 import { rankRange } from './range.js';
-import { collectiveSearch } from './search.js';
+import { rankSearch } from './search.js';
 import * as timeline from '../timeline/api.js';
 import * as traces from '../../lib/api.js';
 import * as api from './api.js';
@@ -122,7 +122,8 @@ async function open(root, route, span, data, signal) {
         stage.moved();
     };
     const range = rankRange(boxes.range, run, span, { clear: () => setParams({ sel: null }), unfold: (rank) => fold(rankKey(rank)) });
-    const search = collectiveSearch(boxes.search, run, span, { show, light: (lit, found) => stage.light(lit, found), startOfView: () => view.start, leave: () => stage.canvas.focus() }, signal);
+    const search = rankSearch(boxes.search, run, span, { show, light: (lit, found) => stage.light(lit, found), startOfView: () => view.start, leave: () => stage.canvas.focus(),
+        ranks: () => ranks.map(({ rank }) => rank), unfold: (rank) => opened.has(rank) || fold(rankKey(rank)) }, signal);
     const all = () => {
         view.all();
         stage.moved();
