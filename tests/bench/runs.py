@@ -38,6 +38,10 @@ TRACE_VIEWS = [
     ('traces of a project', {'project': 'project-4'}),
     ('traces, second half', {'offset': 0.5}),
     ('traces by worker', {'sort': 'worker'}),
+    ('traces of a project, second half', {'project': 'project-4', 'offset': 0.5}),
+    ('traces of a device type', {'device_type': 'GPU'}),
+    ('traces of a device type, second half', {'device_type': 'GPU', 'offset': 0.5}),
+    ('traces, search', {'q': 'w-77'}),
 ]
 
 

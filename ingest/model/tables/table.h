@@ -156,11 +156,11 @@ void rows_part_set(const struct rows_part *part, void *to, void *rows, size_t co
 #define TABLE_PARAMS_LAUNCH "?, ?"
 #define TABLE_PLACE_LAUNCH "position"
 #define TABLE_OWNER_LAUNCH "trace_id = ? AND launch = ?"
-#define TABLE_KEY_UPLOADED                                                             \
-    "id, note, tags, upload_id, derived_of, has_events, worker, span_digits, format, " \
+#define TABLE_KEY_UPLOADED                                                                   \
+    "id, note, tags, rank, upload_id, derived_of, has_events, worker, span_digits, format, " \
     "step_times_ns, warnings, device_type"
-#define TABLE_PARAMS_UPLOADED                                                 \
-    "?, coalesce(?, ''), coalesce(?, '[]'), ?, nullif(?, 0), ?, ?, ?, ?, ?, " \
+#define TABLE_PARAMS_UPLOADED                                                    \
+    "?, coalesce(?, ''), coalesce(?, '[]'), ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, " \
     "coalesce(?, ''), coalesce(?, '')"
 #define TABLE_PLACE_UPLOADED "device_type"
 #define TABLE_OWNER_UPLOADED "id = ?"

@@ -281,22 +281,20 @@ bool store_run_get(struct store_snapshot *snapshot,
 /* Spans are numbered over the distinct digit strings of a worker, so the number of one trace needs
  * its neighbours: `which` chooses whole workers, `one` what is asked for. A name without digits is
  * span 1. */
-#define TRACE_SELECT(which, one)                                                               \
-    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"             \
-    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                  \
-    "     ORDER BY t.span_digits) AS span,"                                                    \
-    " u.file_name, coalesce((SELECT CAST(e.value AS INTEGER) FROM environment AS e"            \
-    " WHERE e.trace_id = t.id AND e.name = 'distributedInfo.rank' AND e.value GLOB '[0-9]*')," \
-    " (SELECT j.rank FROM job AS j WHERE j.id = u.job_id), -1), t.format, "                    \
-    "t.device_type, t.event_count, iif(t.has_steps, t.step_count, 0), t.start_ns,"             \
-    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.warnings,"     \
-    " t.views,"                                                                                \
-    " coalesce((SELECT p.views FROM trace AS p"                                                \
-    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                     \
-    " t.collective_count, t.operator_count,"                                                   \
-    " t.kernel_count, t.has_events OR t.format = 'chrome-trace',"                              \
-    " CASE WHEN NOT t.has_events THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"    \
-    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES   \
+#define TRACE_SELECT(which, one)                                                             \
+    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"           \
+    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                \
+    "     ORDER BY t.span_digits) AS span,"                                                  \
+    " u.file_name, t.rank, t.format, "                                                       \
+    "t.device_type, t.event_count, iif(t.has_steps, t.step_count, 0), t.start_ns,"           \
+    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.warnings,"   \
+    " t.views,"                                                                              \
+    " coalesce((SELECT p.views FROM trace AS p"                                              \
+    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                   \
+    " t.collective_count, t.operator_count,"                                                 \
+    " t.kernel_count, t.has_events OR t.format = 'chrome-trace',"                            \
+    " CASE WHEN NOT t.has_events THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"  \
+    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES \
     " WHERE " which ") " one
 
 void store_put_warnings(struct buf *text, const struct warnings *warnings)

@@ -12,7 +12,7 @@
 /* PRAGMA user_version of a database of this program. Raise it with every change of the schema, and
  * whenever stored results mean something else than before: a database of an older version is taken
  * over (catalogue/takeover.h), so that every trace is analysed again. */
-#define SCHEMA_VERSION 28
+#define SCHEMA_VERSION 29
 
 /* All statements of the catalogue, and of the file of a trace; NUL-terminated ASCII. */
 extern const char schema_sql[];

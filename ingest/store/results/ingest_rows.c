@@ -8,6 +8,7 @@
 #include "ingest/store/results/row_blocks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WARNINGS_MAX_BYTES ((size_t)16 << 10)
@@ -190,27 +191,44 @@ bool ingest_rows_comparison(struct store *store,
     return row_writer_finish(&writer);
 }
 
+/* distributedInfo.rank, or else `given`. */
+static int64_t rank_of(const struct trace_results *results, int64_t given)
+{
+    for (size_t i = 0; i < results->environment_count; i++) {
+        const struct environment_row *row = &results->environment[i];
+        if (row->name != NULL && row->value != NULL && row->value[0] >= '0' &&
+            row->value[0] <= '9' && strcmp(row->name, "distributedInfo.rank") == 0) {
+            return strtoll(row->value, NULL, 10);
+        }
+    }
+    return given;
+}
+
 /* The id, note and tags that the trace had in an older database (catalogue/takeover.h), if it was
- * there: the next parameters of `insert`. */
-static bool put_taken_over(struct db_stmt *insert,
-                           struct arena *arena,
-                           struct db *db,
-                           const struct trace_place *place,
-                           struct err *err)
+ * there, and its rank: the next parameters of `insert`. */
+static bool put_given(struct db_stmt *insert,
+                      struct arena *arena,
+                      struct db *db,
+                      const struct trace_place *place,
+                      const struct trace_results *results,
+                      struct err *err)
 {
     struct db_stmt st;
     db_prepare(&st, db,
-               "SELECT k.trace_id, k.note, k.tags FROM taken_over AS k JOIN upload AS u ON"
-               " u.job_id = k.job_id WHERE u.id = ?1 AND ?2 = 0 AND k.worker = ?3 AND"
-               " k.span_digits = ?4 AND NOT EXISTS (SELECT 1 FROM trace WHERE id = k.trace_id)");
+               "SELECT coalesce(j.rank, -1), k.trace_id, k.note, k.tags FROM upload AS u"
+               " JOIN job AS j ON j.id = u.job_id LEFT JOIN taken_over AS k ON k.job_id = j.id"
+               " AND ?2 = 0 AND k.worker = ?3 AND k.span_digits = ?4"
+               " AND NOT EXISTS (SELECT 1 FROM trace WHERE id = k.trace_id) WHERE u.id = ?1");
     db_put_int(&st, place->upload_id);
     db_put_int(&st, place->derived_of);
     db_put_text(&st, place->worker);
     db_put_text(&st, place->span_digits);
     bool found = db_next(&st);
-    db_put_optional(insert, found ? db_get_int(&st) : INT64_MIN);
+    int64_t rank = found ? db_get_int(&st) : STORE_NO_RANK;
+    db_put_optional(insert, found ? db_get_optional(&st) : INT64_MIN);
     db_put_text(insert, found ? db_get_text(&st, arena) : NULL);
     db_put_text(insert, found ? db_get_text(&st, arena) : NULL);
+    db_put_int(insert, rank_of(results, rank));
     return db_done(&st, err);
 }
 
@@ -246,7 +264,7 @@ bool ingest_rows_trace(struct store *store,
     store_put_warnings(&warnings, &results->warnings);
     arena_init(&arena, 0);
     db_prepare(&writer.row, db, table_trace.insert_sql);
-    bool ok = put_taken_over(&writer.row, &arena, db, place, err);
+    bool ok = put_given(&writer.row, &arena, db, place, results, err);
     if (ok) {
         row_put_int(&writer, place->upload_id);
         row_put_int(&writer, place->derived_of);

@@ -10,6 +10,7 @@ CREATE TABLE trace (
     worker                  TEXT NOT NULL,    -- process of the run
     span_digits             TEXT NOT NULL,    -- digits of the file name that order the spans, '' when none
     format                  TEXT NOT NULL,    -- recognised format, "chrome-trace"
+    rank                    INTEGER NOT NULL DEFAULT -1, -- distributedInfo.rank, else as given at upload, -1: neither
     derived_of               INTEGER REFERENCES trace (id) ON DELETE SET NULL, -- not NULL: no trace of its own but
                                               -- the figures of that one as the plugin rounds them
     note                    TEXT NOT NULL DEFAULT '',   -- free text of the users
