@@ -3,6 +3,7 @@
 #include "ingest/formats/chrome_json/reader.h"
 
 #include "ingest/formats/chrome_json/ascend.h"
+#include "ingest/formats/chrome_json/autograd.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -664,7 +665,8 @@ static bool finish(struct kineto_reader *reader)
     if (!kineto_build_repair_window(&reader->build)) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for the repair of the trace");
     }
-    if (!ascend_settle(reader->trace)) {
+    if (!ascend_settle(reader->trace) ||
+        !autograd_settle(reader->trace, &reader->build.no_op_args)) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for the roles of events");
     }
     trace_seal(reader->trace);

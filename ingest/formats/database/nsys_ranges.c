@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define STEP_NAME_BYTES 40
 #define NUMBER_DIGITS_MAX 18
@@ -106,12 +107,94 @@ static void add_step(struct nsys_steps *steps,
     relay_add(relay, &step);
 }
 
+/* ---- what PyTorch's emit_nvtx writes behind an operator's name ---- */
+
+/* "aten::mm, seq = 12, op_id = 3, sizes = [[2, 3], []], input_op_ids = [(1,0)]": each part may be
+ * missing, the order is this. */
+struct nvtx_operator {
+    size_t name_len;
+    int64_t sequence; /* RELAY_NONE: not said */
+    const char *sizes;
+    size_t sizes_len; /* 0: not said */
+};
+
+/* Where the text `mark` begins; `len` where it is not there. */
+static size_t find_mark(const char *text, size_t from, size_t len, const char *mark)
+{
+    size_t mark_len = strlen(mark);
+    for (size_t i = from; i + mark_len <= len; i++) {
+        if (text[i] == ',' && memcmp(text + i, mark, mark_len) == 0) {
+            return i;
+        }
+    }
+    return len;
+}
+
+/* Whether it is a list of lists of numbers, which is JSON as it stands. */
+static bool is_sizes(const char *text, size_t len)
+{
+    size_t depth = 0;
+    char before = ',';
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        bool has_begun = before == '[' || before == ',';
+        if (c == ' ') {
+            continue;
+        }
+        bool fits = c == '['   ? has_begun && depth < 3 && (depth > 0 || i == 0)
+                    : c == ']' ? depth > 0 && before != ','
+                    : c == ',' ? depth > 0 && !has_begun
+                               : is_digit(c) && depth > 0 && before != ']' &&
+                                     (has_begun || (text[i - 1] != ' ' && before != '0'));
+        if (!fits) {
+            return false;
+        }
+        depth = c == '[' ? depth + 1 : c == ']' ? depth - 1 : depth;
+        before = is_digit(before) && c == '0' ? before : c;
+    }
+    return len > 0 && depth == 0;
+}
+
+static struct nvtx_operator split_name(const char *text, size_t len)
+{
+    static const char seq[] = ", seq = ";
+    static const char id[] = ", op_id = ";
+    static const char sizes[] = ", sizes = ";
+    struct nvtx_operator found = {.sequence = RELAY_NONE};
+    size_t ids_at = find_mark(text, 0, len, ", input_op_ids = ");
+    size_t sizes_at = find_mark(text, 0, ids_at, sizes);
+    size_t id_at = find_mark(text, 0, sizes_at, id);
+    size_t seq_at = find_mark(text, 0, id_at, seq);
+    found.name_len = seq_at;
+    if (seq_at < id_at) {
+        size_t at = seq_at + strlen(seq);
+        size_t digits = id_at - at;
+        found.sequence = number_of(text + at, digits, RELAY_NONE);
+    }
+    if (sizes_at < ids_at &&
+        is_sizes(text + sizes_at + strlen(sizes), ids_at - sizes_at - strlen(sizes))) {
+        found.sizes = text + sizes_at + strlen(sizes);
+        found.sizes_len = ids_at - sizes_at - strlen(sizes);
+    }
+    return found;
+}
+
 void nsys_range_add(struct nsys_steps *steps,
                     struct relay *relay,
                     struct relay_event *range,
                     int64_t thread)
 {
     add_step(steps, relay, range, thread);
+    const struct nvtx_operator operator= split_name(range->name, range->name_len);
     range->category = "recorder_range";
-    relay_add(relay, range);
+    range->name_len = operator.name_len> 0 ? operator.name_len : range->name_len;
+    relay_begin(relay, range);
+    if (operator.sequence != RELAY_NONE) {
+        jw_key_int(&relay->args, "Sequence number", operator.sequence);
+    }
+    if (operator.sizes_len> 0) {
+        jw_key(&relay->args, "Input Dims");
+        jw_raw(&relay->args, operator.sizes, operator.sizes_len);
+    }
+    relay_end(relay);
 }

@@ -24,7 +24,9 @@ void nsys_steps_free(struct nsys_steps *steps);
 /* To be told every range before the first is relayed. False without memory. */
 bool nsys_steps_note(struct nsys_steps *steps, int64_t thread, const char *name, size_t len)
     KS_MUST_USE;
-/* Relays a range as an operator, in front of it the step that it is. `thread` is its global id. */
+/* Relays a range as an operator, in front of it the step that it is. `thread` is its global id.
+ * What PyTorch's emit_nvtx writes behind a name (", seq = 12, sizes = [[2, 3]]") becomes the
+ * sequence number and the shapes of the operator. */
 void nsys_range_add(struct nsys_steps *steps,
                     struct relay *relay,
                     struct relay_event *range,

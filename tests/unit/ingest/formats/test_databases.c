@@ -248,6 +248,42 @@ static void calls_ranges_and_graphs_are_read(void **state)
     drop_file(path);
 }
 
+/* As torch.autograd.profiler.emit_nvtx(record_shapes=True) writes them. */
+static void operators_of_emit_nvtx_have_shapes_and_sequence(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *range, *name, *dims;
+    } rows[] = {
+        {"aten::mm, seq = 12, op_id = 7, sizes = [[2, 30], [30, 4]], input_op_ids = [(1,0)]",
+         "aten::mm", "[[2, 30], [30, 4]]"},
+        {"aten::t, op_id = 7, sizes = [[2, 3], [], [0]]", "aten::t", "[[2, 3], [], [0]]"},
+        {"MmBackward0, seq = 12", "MmBackward0", "[]"},
+        {"aten::cat, sizes = [[[2, 3], [4, 5]], []]", "aten::cat", "[[[2, 3], [4, 5]], []]"},
+        {"aten::x, sizes = [[2, 3]", "aten::x", "[]"},
+        {"aten::x, sizes = [2, 03, 1 2]", "aten::x", "[]"},
+        {"load, then wait", "load, then wait", "[]"},
+        {", seq = 3", ", seq = 3", "[]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char sql[4096];
+        (void)snprintf(sql, sizeof sql,
+                       STRINGS KERNEL_TABLE
+                       "CREATE TABLE NVTX_EVENTS (start, end, eventType, text, textId, globalTid);"
+                       "INSERT INTO NVTX_EVENTS VALUES (1, 20, 59, '%s', NULL, 16777219)",
+                       rows[i].range);
+        char *path = make_file(sql);
+        struct format_bundle bundle = read_path(path);
+        const struct trace *trace = trace_of(&bundle, "nsys-sqlite");
+        uint32_t event = first_of(trace, EVENT_OPERATOR);
+        const struct op_args *args = &trace->op_args[trace->events.args[event]];
+        assert_string_equal(name_of(trace, event), rows[i].name);
+        assert_string_equal(strtab_text(trace->strings, args->shape), rows[i].dims);
+        format_bundle_free(&bundle);
+        drop_file(path);
+    }
+}
+
 /* rocmProfileData, rocprofv3 and Ascend, by their tables. */
 static void other_recorders_are_known_by_their_tables(void **state)
 {
@@ -369,6 +405,7 @@ int main(void)
         cmocka_unit_test(strange_paths_are_no_uris),
         cmocka_unit_test(columns_differ_between_versions),
         cmocka_unit_test(calls_ranges_and_graphs_are_read),
+        cmocka_unit_test(operators_of_emit_nvtx_have_shapes_and_sequence),
         cmocka_unit_test(other_recorders_are_known_by_their_tables),
         cmocka_unit_test(other_databases_are_refused),
         cmocka_unit_test(damage_does_no_harm),

@@ -61,6 +61,37 @@ static void categories_give_kinds(void **state)
     }
 }
 
+/* As export_chrome_trace of torch.autograd.profiler wrote before Kineto. */
+static void events_without_categories_are_placed_by_their_process(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[{\"name\":\"ProfilerStep#1\",\"ph\":\"X\",\"ts\":1,\"dur\":9,\"tid\":1,\"pid\":\"CPU "
+        "functions\"},"
+        "{\"name\":\"aten::mm\",\"ph\":\"X\",\"ts\":2,\"dur\":5,\"tid\":1,\"pid\":\"CPU "
+        "functions\",\"args\":{}},"
+        "{\"name\":\"aten::mm\",\"ph\":\"s\",\"ts\":2,\"tid\":1,\"pid\":\"CPU functions\",\"id\":0,"
+        "\"cat\":\"cpu_to_cuda\"},"
+        "{\"name\":\"gemm\",\"ph\":\"X\",\"ts\":4,\"dur\":2,\"tid\":3,\"pid\":\"CUDA "
+        "functions\",\"args\":{}},"
+        "{\"name\":\"aten::mm\",\"ph\":\"X\",\"ts\":2,\"dur\":5,\"tid\":1,\"pid\":\"others\","
+        "\"args\":{}}]";
+    static const enum event_kind kinds[] = {EVENT_USER_ANNOTATION, EVENT_OPERATOR, EVENT_FLOW,
+                                            EVENT_KERNEL, EVENT_OTHER};
+    struct format_bundle bundle = read_text(text);
+    const struct trace *trace = bundle.items[0].model;
+    assert_int_equal(trace->events.count, COUNT_OF(kinds));
+    for (uint32_t i = 0; i < COUNT_OF(kinds); i++) {
+        assert_int_equal(trace_kind(&trace->events, i), kinds[i]);
+    }
+    assert_string_equal(string_at(trace, trace->categories[trace_category(&trace->events, 1)]),
+                        "cpu_op");
+    assert_string_equal(string_at(trace, trace->op_args[trace->events.args[1]].shape), "[]");
+    assert_int_equal(trace->kernel_args[trace->events.args[3]].device, 3);
+    assert_int_equal(trace->warnings.by_code[WARN_NO_CATEGORY].count, 4);
+    format_bundle_free(&bundle);
+}
+
 static void fields_become_columns(void **state)
 {
     (void)state;
@@ -387,6 +418,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(categories_give_kinds),
+        cmocka_unit_test(events_without_categories_are_placed_by_their_process),
         cmocka_unit_test(fields_become_columns),
         cmocka_unit_test(kernel_arguments_are_kept),
         cmocka_unit_test(memory_modules_and_labels_are_kept),
