@@ -100,6 +100,12 @@ class Causes(unittest.TestCase):
             steps = len(server.get(base + '/overview').json()['step_rows'])
             for gain in gains:
                 self.assertAlmostEqual(gain['step_ns'], gain['saved_ns'] / steps)
+            for gain in gains:
+                self.assertRegex(gain['source'] or 'none.py(1): ', r'\.py\(\d+\): ')
+            self.assertTrue(any(gain['source'] for gain in gains if gain['kind'] == 'critical_path'))
+            lines = {place['operator']: place['source'] for place in reversed(said['where_time_goes'])}
+            for gain in (gain for gain in gains if gain['kind'] == 'roofline'):
+                self.assertEqual(gain['source'], lines.get(gain['name'], gain['source']))
             places = said['where_time_goes']
             self.assertEqual([place['total_ns'] for place in places], sorted((place['total_ns'] for place in places), reverse=True))
             self.assertEqual(sum(place['total_ns'] for place in places), sum(kernel['total_ns'] for kernel in server.get(base + '/kernels/stacks', limit=1000).json()['rows']))

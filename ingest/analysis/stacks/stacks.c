@@ -204,6 +204,51 @@ bool kernel_stacks_analyse(const struct trace *trace,
     return ok;
 }
 
+/* ---- single events ---- */
+
+static bool copy_stacks(const struct call_paths *paths,
+                        const uint32_t *events,
+                        size_t count,
+                        struct arena *arena,
+                        const char **stacks)
+{
+    const struct trace *trace = paths->index->trace;
+    struct stack_texts texts = {.paths = paths};
+    bool ok = true;
+    buf_init(&texts.text, SIZE_MAX);
+    for (size_t i = 0; ok && i < count; i++) {
+        uint32_t argument = stack_argument(trace, events[i]);
+        uint32_t path = events[i] == INDEX_NONE ? CALL_PATH_NONE : paths->of[events[i]];
+        stacks[i] = NULL;
+        if (argument != 0) {
+            stacks[i] = arena_strndup(arena, strtab_text(trace->strings, argument),
+                                      strtab_len(trace->strings, argument));
+        } else if (path != CALL_PATH_NONE) {
+            write_stack(&texts, path);
+            stacks[i] =
+                texts.text.failed ? NULL : arena_strndup(arena, texts.text.ptr, texts.text.len);
+        }
+        ok = stacks[i] != NULL || (argument == 0 && path == CALL_PATH_NONE);
+    }
+    buf_free(&texts.text);
+    return ok;
+}
+
+bool event_stacks_find(const struct trace *trace,
+                       const uint32_t *events,
+                       size_t count,
+                       struct arena *arena,
+                       const char **stacks)
+{
+    struct trace_index index;
+    struct call_paths paths = {.index = NULL};
+    bool ok = index_build(&index, trace) && call_paths_build(&paths, &index, MODULES_BY_TYPE) &&
+              copy_stacks(&paths, events, count, arena, stacks);
+    call_paths_free(&paths);
+    index_free(&index);
+    return ok;
+}
+
 /* ---- operators ---- */
 
 static uint32_t intern_stack(struct stack_texts *texts, struct names *names, uint32_t path)

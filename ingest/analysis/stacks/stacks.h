@@ -41,6 +41,14 @@ bool kernel_stacks_analyse(const struct trace *trace,
                            struct arena *arena,
                            struct kernel_stacks *out) KS_MUST_USE;
 
+/* stacks[i]: that of events[i], innermost frame first, separated by `;`, in the arena; NULL where
+ * the event is INDEX_NONE or no frame is known. O(n log n). False without memory. */
+bool event_stacks_find(const struct trace *trace,
+                       const uint32_t *events,
+                       size_t count,
+                       struct arena *arena,
+                       const char **stacks) KS_MUST_USE;
+
 /* The rows of operators grouped as OPERATOR_BY_NAME_STACK and OPERATOR_BY_NAME_SHAPE_STACK
  * (operators.h), modules by type. `own` as for classify_events. An argument `Call stack` wins over
  * the frames around the operator. Fills results.operators of `by` alone. False without memory. */

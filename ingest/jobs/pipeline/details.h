@@ -23,6 +23,11 @@ struct pipeline_details {
     struct critical_path path;    /* of the whole trace, without its edges */
     struct efficiency efficiency; /* by operator; PIPELINE_CAUSES: by shape */
     struct kernel_stacks stacks;  /* of all device work */
+    /* Stacks of the event with the most of the path of each of path.gains, and of what the host did
+     * in the longest gap of each kind; NULL: none is known. */
+    const char **path_stacks;
+    const char **operator_stacks; /* of the longest call of each of efficiency.rows */
+    const char **idle_stacks;     /* [HOST_KIND_COUNT] */
 };
 
 /* Positions count from `zero_ns`; `own` as for kernel_class_of(). NULL without memory. To be freed

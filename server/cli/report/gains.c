@@ -5,6 +5,7 @@
 #include "server/cli/report/prose.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Of the names on the path, and of the operators above their roofline. */
 #define EACH 5
@@ -12,6 +13,7 @@
 struct list {
     struct gain *gains;
     size_t count;
+    struct arena *arena;
 };
 
 static void add(struct list *list, struct gain gain)
@@ -36,8 +38,9 @@ static const char *host_label(enum host_kind kind)
 }
 
 /* By what the host did, of the device that waited longest. */
-static void add_idle(struct list *list, const struct idle *idle)
+static void add_idle(struct list *list, const struct pipeline_details *details)
 {
+    const struct idle *idle = &details->idle;
     const struct idle_lane *most = NULL;
     for (size_t i = 0; i < idle->device_count; i++) {
         const struct idle_lane *lane = &idle->devices[i];
@@ -47,6 +50,7 @@ static void add_idle(struct list *list, const struct idle *idle)
         add(list, (struct gain){.what = "on the host no longer delay the device",
                                 .name = host_kind_text((enum host_kind)i),
                                 .label = host_label((enum host_kind)i),
+                                .source = place_source(details->idle_stacks[i], list->arena),
                                 .kind = "idle",
                                 .saved_ns = most->host_ns[i],
                                 .of_ns = saturating_add(most->busy_ns, most->idle_ns)});
@@ -86,13 +90,15 @@ static void keep_largest(struct list *list, size_t first)
     list->count = list->count - first > EACH ? first + EACH : list->count;
 }
 
-static void add_path(struct list *list, const struct critical_path *path)
+static void add_path(struct list *list, const struct pipeline_details *details)
 {
+    const struct critical_path *path = &details->path;
     size_t first = list->count;
     for (size_t i = 0; i < path->gain_count; i++) {
         add(list,
             (struct gain){.what = "take no time",
                           .name = path->gains[i].name,
+                          .source = place_source(details->path_stacks[i], list->arena),
                           .kind = "critical_path",
                           .saved_ns = saturating_sub(path->length_ns, path->gains[i].length_ns),
                           .of_ns = path->length_ns});
@@ -100,10 +106,27 @@ static void add_path(struct list *list, const struct critical_path *path)
     keep_largest(list, first);
 }
 
-static void add_rooflines(struct list *list, const struct efficiency *efficiency)
+/* Where an operator itself launches the most work, else where its longest call is. */
+static const char *
+source_of_operator(const struct pipeline_details *details, size_t row_number, struct arena *arena)
 {
+    const char *name = details->efficiency.rows[row_number].name;
+    const struct kernel_stack *most = NULL;
+    for (size_t i = 0; i < details->stacks.count; i++) {
+        const struct kernel_stack *row = &details->stacks.rows[i];
+        bool is_it = row->operator_name != NULL && strcmp(row->operator_name, name) == 0;
+        bool is_more = most == NULL || row->total_ns > most->total_ns;
+        most = is_it && is_more ? row : most;
+    }
+    return place_source(most == NULL ? details->operator_stacks[row_number] : most->call_stack,
+                        arena);
+}
+
+static void add_rooflines(struct list *list, const struct pipeline_details *details)
+{
+    const struct efficiency *efficiency = &details->efficiency;
     struct gain largest[EACH + 1];
-    struct list best = {largest, 0};
+    struct list best = {largest, 0, list->arena};
     for (size_t i = 0; i < efficiency->count; i++) {
         const struct efficiency_row *row = &efficiency->rows[i];
         if (row->headroom_ns >= 1 && row->headroom_ns < 0x1p63) {
@@ -116,17 +139,24 @@ static void add_rooflines(struct list *list, const struct efficiency *efficiency
         }
     }
     for (size_t i = 0; i < best.count; i++) {
+        size_t row_number = 0;
+        while (efficiency->rows[row_number].name != largest[i].name) {
+            row_number++;
+        }
+        largest[i].source = source_of_operator(details, row_number, list->arena);
         add(list, largest[i]);
     }
 }
 
-size_t gains_find(const struct pipeline_details *details, struct gain gains[GAINS_MAX])
+size_t gains_find(const struct pipeline_details *details,
+                  struct arena *arena,
+                  struct gain gains[GAINS_MAX])
 {
-    struct list list = {gains, 0};
-    add_idle(&list, &details->idle);
+    struct list list = {gains, 0, arena};
+    add_idle(&list, details);
     add_overlap(&list, &details->device_time.blocks.window);
-    add_path(&list, &details->path);
-    add_rooflines(&list, &details->efficiency);
+    add_path(&list, details);
+    add_rooflines(&list, details);
     qsort(gains, list.count, sizeof *gains, compare_gains);
     return list.count;
 }
@@ -136,8 +166,12 @@ size_t gains_find(const struct pipeline_details *details, struct gain gains[GAIN
 void report_gains(struct prose *p, const struct pipeline_details *details)
 {
     struct gain gains[GAINS_MAX];
-    size_t count = gains_find(details, gains);
+    size_t count = gains_find(details, &p->arena, gains);
     int64_t steps = report_step_count(p->results, details);
+    bool has_sources = false;
+    for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
+        has_sources = has_sources || gains[i].source != NULL;
+    }
     if (count == 0) {
         return;
     }
@@ -145,6 +179,9 @@ void report_gains(struct prose *p, const struct pipeline_details *details)
     prose_begin_table(p);
     report_table_column(&p->table, "if this", true);
     report_table_column(&p->table, "would", true);
+    if (has_sources) {
+        report_table_column(&p->table, "at", true);
+    }
     report_table_column(&p->table, "saved at most", false);
     prose_column_step(p, steps);
     report_table_column(&p->table, "of", false);
@@ -152,6 +189,9 @@ void report_gains(struct prose *p, const struct pipeline_details *details)
     for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
         prose_cell_name(p, gains[i].label == NULL ? gains[i].name : gains[i].label, TEXT_NAME_FULL);
         report_table_cell(&p->table, gains[i].what);
+        if (has_sources) {
+            prose_cell_source(p, gains[i].source);
+        }
         prose_cell_time(p, (double)gains[i].saved_ns);
         prose_cell_step(p, (double)gains[i].saved_ns, steps);
         prose_cell_time(p, (double)gains[i].of_ns);

@@ -117,16 +117,20 @@ static void write_overlaps(struct json_write *w,
     jw_array_end(w);
 }
 
-static void write_gains(struct json_write *w, const struct pipeline_details *details, int64_t steps)
+static void write_gains(struct json_write *w,
+                        const struct pipeline_details *details,
+                        int64_t steps,
+                        struct arena *arena)
 {
     struct gain gains[GAINS_MAX];
-    size_t count = gains_find(details, gains);
+    size_t count = gains_find(details, arena, gains);
     jw_key(w, "what_to_do_first");
     jw_array_begin(w);
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "kind", gains[i].kind);
         jw_key_string(w, "name", gains[i].name);
+        jw_key_string(w, "source", gains[i].source);
         jw_key_int(w, "saved_ns", gains[i].saved_ns);
         write_step(w, gains[i].saved_ns, steps);
         jw_key_int(w, "of_ns", gains[i].of_ns);
@@ -159,8 +163,8 @@ static void write_details(struct json_write *w,
     arena_init(&arena, 0);
     write_places(w, details, steps, &arena);
     write_overlaps(w, details, steps, &arena);
+    write_gains(w, details, steps, &arena);
     arena_free(&arena);
-    write_gains(w, details, steps);
 }
 
 static void write_item(struct json_write *w, const struct pipeline_item *item)

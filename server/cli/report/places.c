@@ -9,20 +9,23 @@
 
 /* ---- by source line ---- */
 
-/* In the arena; NULL without memory or frames. `stack`: innermost first, separated by `;`. */
-static const char *source_of(const char *stack, struct arena *arena)
+const char *place_source(const char *stack, struct arena *arena)
 {
     const char *innermost = NULL;
+    const char *library_line = NULL;
     for (const char *at = stack; at != NULL && *at != '\0';) {
         size_t len = strcspn(at, ";");
         const char *frame = arena_strndup(arena, at, len);
-        if (frame == NULL || !python_frame_is_library(frame)) {
+        struct python_frame parts;
+        bool has_line = frame != NULL && python_frame_read(frame, &parts);
+        if (frame == NULL || (has_line && !python_frame_is_library(frame))) {
             return frame;
         }
         innermost = innermost == NULL ? frame : innermost;
+        library_line = library_line == NULL && has_line ? frame : library_line;
         at += len + (at[len] == ';');
     }
-    return innermost;
+    return library_line == NULL ? innermost : library_line;
 }
 
 static int compare_texts(const char *a, const char *b)
@@ -80,7 +83,7 @@ size_t time_places_find(const struct kernel_stacks *stacks,
     for (size_t i = 0; i < stacks->count; i++) {
         const struct kernel_stack *row = &stacks->rows[i];
         (*out)[i] =
-            (struct time_place){row->name, row->operator_name, source_of(row->call_stack, arena),
+            (struct time_place){row->name, row->operator_name, place_source(row->call_stack, arena),
                                 row->calls, row->total_ns};
     }
     qsort(*out, stacks->count, sizeof **out, by_place);
@@ -153,15 +156,6 @@ int64_t report_step_count(const struct trace_results *results,
 
 /* ---- the sections ---- */
 
-static void cell_source(struct prose *p, const char *source)
-{
-    struct buf text;
-    buf_init(&text, PROSE_LINE_MAX_BYTES);
-    python_frame_print(&text, source == NULL ? "-" : source);
-    prose_cell_clean(p, text.failed ? "-" : text.ptr);
-    buf_free(&text);
-}
-
 void report_places(struct prose *p, const struct pipeline_details *details)
 {
     struct time_place *places;
@@ -182,7 +176,7 @@ void report_places(struct prose *p, const struct pipeline_details *details)
     for (size_t i = 0; i < count; i++) {
         prose_cell_name(p, places[i].name, TEXT_NAME_SHORT);
         prose_cell_clean(p, places[i].operator_name == NULL ? "-" : places[i].operator_name);
-        cell_source(p, places[i].source);
+        prose_cell_source(p, places[i].source);
         prose_cell_count(p, places[i].calls);
         prose_cell_time(p, (double)places[i].total_ns);
         prose_cell_step(p, (double)places[i].total_ns, steps);

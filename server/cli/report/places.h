@@ -13,11 +13,15 @@
 struct time_place {
     const char *name;
     const char *operator_name; /* NULL: none launched it */
-    /* The innermost frame that is not of a library (`file.py(3): f`), else the innermost; NULL: no
-     * frame is known. */
+    /* The innermost frame with a line (`file.py(3): f`) that is not of a library, else with a line,
+     * else the innermost; NULL: no frame is known. */
     const char *source;
     int64_t calls, total_ns;
 };
+
+/* The `source` of a stack (innermost first, separated by `;`), in the arena; NULL for NULL, and
+ * without memory. */
+const char *place_source(const char *stack, struct arena *arena);
 
 /* The largest total first; at most `limit`, in the arena. Answers how many; 0 without memory. */
 size_t time_places_find(const struct kernel_stacks *stacks,

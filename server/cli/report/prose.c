@@ -1,5 +1,7 @@
 #include "server/cli/report/prose.h"
 
+#include "ingest/base/text/python_frame.h"
+
 #include <math.h>
 
 void prose_text(struct prose *p, const char *text)
@@ -37,6 +39,15 @@ void prose_cell_clean(struct prose *p, const char *text)
     buf_clear(&p->line);
     text_clean(&p->line, text);
     report_table_cell(&p->table, p->line.ptr);
+}
+
+void prose_cell_source(struct prose *p, const char *source)
+{
+    struct buf text;
+    buf_init(&text, PROSE_LINE_MAX_BYTES);
+    python_frame_print(&text, source == NULL ? "-" : source);
+    prose_cell_clean(p, text.failed ? "-" : text.ptr);
+    buf_free(&text);
 }
 
 void prose_cell_time(struct prose *p, double ns)

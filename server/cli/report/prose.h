@@ -40,6 +40,8 @@ void prose_begin_table(struct prose *p);
 void prose_end_table(struct prose *p);
 void prose_cell_name(struct prose *p, const char *name, enum text_name how);
 void prose_cell_clean(struct prose *p, const char *text);
+/* A line of the program; NULL: it is not known. */
+void prose_cell_source(struct prose *p, const char *source);
 void prose_cell_time(struct prose *p, double ns);
 void prose_cell_count(struct prose *p, int64_t count);
 void prose_cell_share(struct prose *p, double share); /* NaN: not known */
