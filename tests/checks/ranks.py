@@ -225,6 +225,35 @@ class Ranks(unittest.TestCase):
             kinetoscope.uploaded(server.put('pipe', 'operations.csv', table.encode()))
             self.assertEqual(server.get('/api/v1/runs/pipe/pipeline').json()['stages'], 1)
 
+    def test_clock_of_recordings(self):
+        """A recording as two ranks: the clock of the second is 3 s ahead, and its collectives end up to 2 us later, as kernels of one collective do.
+        No two ranks of one job were recorded in the reference, so what hosts do beyond that is not shown."""
+        data = kinetoscope.REFERENCE / 'data'
+        if not data.exists():
+            self.skipTest('no reference data in %s' % kinetoscope.REFERENCE)
+        ahead, tail = 3000000000, 2000
+        with kinetoscope.Server() as server:
+            for run, path in (('two-nodes', 'cases/tb_dist_nccl/node0_100.1600000000000.pt.trace.json.gz'), ('resnet', 'real/speed__hta_trace_diff_test/trace.json.gz')):
+                with gzip.open(data / path) as file:
+                    recorded = json.load(file)
+                base = int(recorded.get('baseTimeNanoseconds', 0))
+                for rank in (0, 1):
+                    recorded['distributedInfo'] = {**recorded.get('distributedInfo', {}), 'rank': rank, 'world_size': 2}
+                    recorded['baseTimeNanoseconds'] = base + rank * ahead
+                    collectives = [e for e in recorded['traceEvents'] if e.get('ph') == 'X' and str(e.get('cat')).lower() == 'kernel' and 'nccl' in e['name'].lower()]
+                    for place, event in enumerate(collectives if rank == 1 else []):
+                        event['dur'] = float(event['dur']) + place * 7 % 5 * tail / 4 / 1000
+                    kinetoscope.uploaded(server.put(run, 'rank%d.pt.trace.json.gz' % rank, gzip.compress(json.dumps(recorded).encode(), 1)))
+                reference, row = server.get('/api/v1/runs/%s/clock' % run).json()['rows']
+                self.assertEqual((reference['offset_ns'], reference['confidence'], row['confidence']), (0, 'reference', 'high'), run)
+                self.assertGreaterEqual(row['samples'], 10, run)
+                self.assertLessEqual(abs(row['offset_ns'] - ahead), tail, run)
+                self.assertLessEqual(row['residual_ns'], tail, run)
+                raw = server.get('/api/v1/runs/%s/collectives' % run, clock='raw', limit=0).json()['rows']
+                aligned = server.get('/api/v1/runs/%s/collectives' % run, limit=0).json()['rows']
+                self.assertGreater(min(item['skew_ns'] for item in raw if item['ranks_n'] == 2), ahead - tail, run)
+                self.assertLessEqual(max(item['end_skew_ns'] for item in aligned if item['ranks_n'] == 2), 2 * tail, run)
+
     def test_reference(self):
         kinetoscope.check_reference(self, 'ranks_check.py')
 
