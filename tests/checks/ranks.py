@@ -183,7 +183,7 @@ class Ranks(unittest.TestCase):
 
     def test_annotated_operations(self):
         """Two stages, two micro-batches, equal times: the device's annotations of torch.distributed.pipelining tell the bubble, host ranges do not count."""
-        def stage_trace(stage, ahead):
+        def stage_trace(stage, ahead, transfers=False):
             events = []
 
             def put(category, name, start, duration, tid, **args):
@@ -199,6 +199,12 @@ class Ranks(unittest.TestCase):
                     put('user_annotation', 'PP:%dB%d' % (stage, batch), begin + start, 500, 1)
                     put('gpu_user_annotation', 'PP:%dB%d' % (stage, batch), begin + start, 10000, 7, device=0, stream=7)
                 put('user_annotation', 'PP:%dUNSHARD' % stage, begin, 500, 1)
+                # Stage 0 sends forward when it has computed, at 10 and 20 us, and stage 1 backward at 40 and 50; the other waits for it.
+                for batch, at in enumerate((10000, 20000, 40000, 50000) if transfers else ()):
+                    name = 'send' if (batch < 2) == (stage == 0) else 'recv'
+                    early = 0 if name == 'send' else 4000
+                    put('kernel', 'ncclDevKernel_SendRecv', begin + at - early, 300 + early, 21, device=0, stream=21,
+                        **{'Collective name': name, 'In msg nelems': 10, 'Out msg nelems': 10, 'Group size': 2, 'dtype': 'Float', 'Process Group Name': '1', 'Process Group Ranks': '[0, 1]'})
                 put('kernel', 'ncclDevKernel_AllReduce_Sum_f32_RING_LL', begin + 900000, 50000, 20, device=0, stream=20,
                     **{'Collective name': 'allreduce', 'In msg nelems': 10, 'Out msg nelems': 10, 'Group size': 2, 'dtype': 'Float', 'Process Group Name': '0', 'Process Group Ranks': '[0, 1]'})
             # The last step was not recorded to its end.
@@ -218,6 +224,13 @@ class Ranks(unittest.TestCase):
                              [('forward-compute', 0, 10000), ('forward-compute', 1, 20000), ('backward-compute', 0, 30000), ('backward-compute', 1, 40000)])
             refused = server.get('/api/v1/runs/pipe/what-if')
             self.assertEqual((refused.status, 'neither forward-recv nor forward-send' in refused.json()['detail']), (422, True))
+            for stage in (0, 1):
+                kinetoscope.uploaded(server.put('sent', 'worker%d.pt.trace.json.gz' % stage, stage_trace(stage, stage * 1000, transfers=True)))
+            sent = server.get('/api/v1/runs/sent/what-if/timeline', scenario='measured', step=1).json()['rows']
+            self.assertEqual([[(row['stage'], row['seq_id'], row['duration_ns']) for row in sent if row['optype'] == optype] for optype in ('forward-send', 'forward-recv', 'backward-send', 'backward-recv')],
+                             [[(stage, batch, ns) for batch in (0, 1)] for stage, ns in ((0, 300), (1, 4300), (1, 300), (0, 4300))])
+            self.assertLess(abs(server.get('/api/v1/runs/sent/what-if').json()['slowdown'] - 1), 0.01)
+            self.assertEqual(server.get('/api/v1/runs/sent/pipeline').json()['rows'][0]['compute_ns'], 40000)
             kinetoscope.uploaded(server.put('alone', 'worker0.pt.trace.json.gz', stage_trace(0, 0)))
             alone = server.get('/api/v1/runs/alone/what-if').json()
             self.assertEqual((alone['slowdown'], 'optimizer' in alone['missing'], 'gc' in alone['missing']), (1, True, True))

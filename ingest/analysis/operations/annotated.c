@@ -65,6 +65,10 @@ bool annotated_read(struct annotated_rank *out,
         }
     }
     id_map_free(&seen);
+    struct rank_transfer *transfers = NULL;
+    ok = ok &&
+         (bytes == 0 || transfers_read(digest, out->rank, arena, &transfers, &out->transfer_count));
+    out->transfers = transfers;
     return ok;
 }
 
@@ -181,6 +185,65 @@ static bool number_stages(struct deriving *d)
     }
     scratch_free((void *)sorted);
     return true;
+}
+
+/* ---- transfers that kernels tell ---- */
+
+/* A rank of several stages receives from a neighbour for any of them. */
+static bool tells_transfers(const struct deriving *d)
+{
+    for (size_t m = 0; m < d->count; m++) {
+        const struct member *member = &d->members[m];
+        if (member->stage_count > 1 ||
+            transfers_named(member->from->operations, member->from->operation_count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The member's operations and transfers; false without memory. */
+static bool add_transfers(const struct deriving *d, struct member *member, struct arena *arena)
+{
+    const struct annotated_rank *from = member->from;
+    struct annotated_rank *rank = arena_calloc(arena, 1, sizeof *rank);
+    size_t room = (size_t)from->operation_count + from->transfer_count;
+    struct rank_operation *items = arena_calloc(arena, room + 1, sizeof *items);
+    if (rank == NULL || items == NULL) {
+        return false;
+    }
+    uint32_t count = from->operation_count;
+    memcpy(items, from->operations, count * sizeof *items);
+    for (uint32_t i = 0; i < from->transfer_count; i++) {
+        const struct rank_transfer *transfer = &from->transfers[i];
+        const struct id_slot *slot = id_map_find(&d->by_rank, transfer->peer);
+        int type = slot == NULL ? -1
+                                : transfers_type(transfer->is_send, member->stage,
+                                                 d->members[slot->value].stage);
+        if (type >= 0) {
+            items[count++] = (struct rank_operation){
+                .start_ns = transfer->start_ns,
+                .duration_ns = transfer->duration_ns,
+                .step = transfer->step,
+                .stage = member->stage_count > 0 ? member->stages[0] : RANK_UNKNOWN,
+                .type = (uint8_t)type};
+        }
+    }
+    *rank = *from;
+    rank->operations = items;
+    rank->operation_count = count;
+    member->from = rank;
+    return true;
+}
+
+static bool add_all_transfers(struct deriving *d, struct arena *arena)
+{
+    bool ok = true;
+    bool tells = tells_transfers(d);
+    for (size_t m = 0; ok && tells && m < d->count; m++) {
+        ok = add_transfers(d, &d->members[m], arena);
+    }
+    return ok;
 }
 
 /* ---- steps that every rank has whole ---- */
@@ -368,7 +431,8 @@ bool annotated_operations(const struct annotated_rank *ranks,
     id_map_init(&d.by_rank);
     bool ok = add_members(&d, ranks, count);
     if (ok && d.count > 0 && set_keys(&d)) {
-        ok = number_stages(&d) && choose_steps(&d) && make_table(&d, arena, out);
+        ok = number_stages(&d) && add_all_transfers(&d, arena) && choose_steps(&d) &&
+             make_table(&d, arena, out);
     }
     for (size_t m = 0; d.members != NULL && m < d.count; m++) {
         scratch_free(d.members[m].stages);

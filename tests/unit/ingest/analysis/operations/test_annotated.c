@@ -64,10 +64,10 @@ static void peers_tell_stages(void **state)
     };
     const char *even[] = {"[0,2]"};
     const char *odd[] = {"[1,3]", "no list", "[99999999999999999999999]"};
-    struct annotated_rank ranks[] = {{0, 1000, even, ops, 5, 1},
-                                     {1, 1000, odd, ops, 5, 3},
-                                     {2, 990, even, ops, 5, 1},
-                                     {3, 1000, odd, ops, 5, 1}};
+    struct annotated_rank ranks[] = {{0, 1000, even, ops, 5, 1, NULL, 0},
+                                     {1, 1000, odd, ops, 5, 3, NULL, 0},
+                                     {2, 990, even, ops, 5, 1, NULL, 0},
+                                     {3, 1000, odd, ops, 5, 1, NULL, 0}};
     struct operation_table *table = NULL;
     struct arena arena;
     (void)state;
@@ -98,7 +98,8 @@ static void chunks_of_a_rank(void **state)
 {
     static const struct rank_operation outer[] = {{0, 5, 0, 0, F}, {15, 5, 0, 3, F}};
     static const struct rank_operation inner[] = {{5, 5, 0, 1, F}, {10, 5, 0, 2, F}};
-    const struct annotated_rank ranks[] = {{4, 0, NULL, inner, 2, 0}, {7, 0, NULL, outer, 2, 0}};
+    const struct annotated_rank ranks[] = {{4, 0, NULL, inner, 2, 0, NULL, 0},
+                                           {7, 0, NULL, outer, 2, 0, NULL, 0}};
     struct operation_table *table = NULL;
     struct arena arena;
     (void)state;
@@ -114,12 +115,78 @@ static void chunks_of_a_rank(void **state)
     arena_free(&arena);
 }
 
+/* Two stages that receive and send by kernels of groups of two; nothing names the transfers. */
+static void kernels_tell_transfers(void **state)
+{
+    static const char *texts[] = {"SEND",  "recv",  "[0,3]",    "[0,1,3]",
+                                  "[0,9]", "[3,3]", "coalesced"};
+    static struct rank_operation ops[] = {{110, 10, 7, 0, F}, {130, 10, 7, 0, B}};
+    static struct rank_operation above[] = {{120, 5, 7, 1, F}, {125, 5, 7, 1, B}};
+    static struct rank_step steps[] = {{8, 300, 100}, {7, 100, 100}};
+#define KERNEL(start, text, ranks)                                                     \
+    {                                                                                  \
+        .start_ns = (start), .duration_ns = 4, .name = (text), .group_ranks = (ranks), \
+        .kind = RANK_SEND_RECEIVE                                                      \
+    }
+    static struct rank_collective own[] = {
+        KERNEL(90, 0, 2), /* before all steps */
+        KERNEL(120, 0, 2), KERNEL(126, 1, 2), KERNEL(127, 0, 3),           KERNEL(127, 0, 4),
+        KERNEL(127, 0, 5), KERNEL(127, 6, 2), KERNEL(127, 0, RANK_NO_TEXT)};
+    static struct rank_collective other[] = {KERNEL(118, 1, 2), KERNEL(130, 0, 2)};
+    struct rank_digest digests[] = {{.texts = texts,
+                                     .text_count = 7,
+                                     .operations = ops,
+                                     .operation_count = 2,
+                                     .steps = steps,
+                                     .step_count = 2,
+                                     .collectives = own,
+                                     .collective_count = COUNT_OF(own)},
+                                    {.texts = texts,
+                                     .text_count = 7,
+                                     .operations = above,
+                                     .operation_count = 2,
+                                     .steps = steps,
+                                     .step_count = 2,
+                                     .collectives = other,
+                                     .collective_count = COUNT_OF(other)}};
+    struct annotated_rank ranks[2] = {{.rank = 0, .zero_ns = 100}, {.rank = 3, .zero_ns = 100}};
+    static const int expected[][2] = {
+        {B, 0}, {F, 0}, {OPERATION_BACKWARD_RECV, 0}, {OPERATION_FORWARD_SEND, 0},
+        {B, 1}, {F, 1}, {OPERATION_BACKWARD_SEND, 1}, {OPERATION_FORWARD_RECV, 1}};
+    struct operation_table *table = NULL;
+    struct arena arena;
+    (void)state;
+    arena_init(&arena, 0);
+    for (size_t r = 0; r < 2; r++) {
+        assert_true(annotated_read(&ranks[r], &digests[r], &arena));
+    }
+    assert_true(annotated_operations(ranks, 2, &arena, &table));
+    assert_non_null(table);
+    assert_int_equal(table->count, COUNT_OF(expected));
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < table->count; k++) {
+            found |= table->items[k].type == expected[i][0] &&
+                     table->items[k].stage == (uint32_t)expected[i][1] && table->items[k].step == 7;
+        }
+        assert_true(found);
+    }
+    /* A name tells one: the kernels tell none. */
+    above[0].type = OPERATION_FORWARD_RECV;
+    ranks[1] = (struct annotated_rank){.rank = 3, .zero_ns = 100};
+    assert_true(annotated_read(&ranks[1], &digests[1], &arena));
+    assert_true(annotated_operations(ranks, 2, &arena, &table));
+    assert_int_equal(table->count, 4);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_tell_types_and_stages),
         cmocka_unit_test(peers_tell_stages),
         cmocka_unit_test(chunks_of_a_rank),
+        cmocka_unit_test(kernels_tell_transfers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
