@@ -189,12 +189,12 @@ static bool load(struct table *table,
 {
     struct store_snapshot *snapshot = call->snapshot;
     struct arena *arena = call_arena(call);
+    enum name_diff_kind kind =
+        table->view.table == &table_diff_kernel ? NAME_DIFF_KERNELS : NAME_DIFF_OPERATORS;
     table->view.context = table;
     return read_unit(table, call, trace_ids, err) &&
            table_view_read(&table->view, call, "magnitude", LIMIT_DEFAULT, err) &&
-           (table->view.table == &table_diff_kernel
-                ? query_kernel_diff(snapshot, arena, trace_ids, &table->diff, err)
-                : query_operator_diff(snapshot, arena, trace_ids, &table->diff, err)) &&
+           query_name_diff(snapshot, kind, arena, trace_ids, &table->diff, err) &&
            fill_rows(table, arena, err) &&
            table_view_run(&table->view, call, table->rows, table->diff.row_count, err);
 }

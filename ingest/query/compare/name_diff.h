@@ -35,26 +35,21 @@ struct name_diff {
     struct name_figures sums[SIDE_COUNT]; /* self times and kernel times add up to the whole */
 };
 
+enum name_diff_kind { NAME_DIFF_OPERATORS, NAME_DIFF_KERNELS };
+
 /* Of results in memory; names are theirs. ERR_NO_MEMORY. */
-bool name_diff_of_operators(const struct trace_results *const traces[SIDE_COUNT],
-                            struct arena *arena,
-                            struct name_diff *out,
-                            struct err *err) KS_MUST_USE;
-bool name_diff_of_kernels(const struct trace_results *const traces[SIDE_COUNT],
-                          struct arena *arena,
-                          struct name_diff *out,
-                          struct err *err) KS_MUST_USE;
+bool name_diff_of(const struct trace_results *const traces[SIDE_COUNT],
+                  enum name_diff_kind kind,
+                  struct arena *arena,
+                  struct name_diff *out,
+                  struct err *err) KS_MUST_USE;
 
 /* Errors: those of the store. */
-bool query_operator_diff(struct store_snapshot *snapshot,
-                         struct arena *arena,
-                         const int64_t trace_ids[SIDE_COUNT],
-                         struct name_diff *out,
-                         struct err *err) KS_MUST_USE;
-bool query_kernel_diff(struct store_snapshot *snapshot,
-                       struct arena *arena,
-                       const int64_t trace_ids[SIDE_COUNT],
-                       struct name_diff *out,
-                       struct err *err) KS_MUST_USE;
+bool query_name_diff(struct store_snapshot *snapshot,
+                     enum name_diff_kind kind,
+                     struct arena *arena,
+                     const int64_t trace_ids[SIDE_COUNT],
+                     struct name_diff *out,
+                     struct err *err) KS_MUST_USE;
 
 #endif

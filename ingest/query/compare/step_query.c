@@ -53,8 +53,8 @@ bool query_change(struct store_snapshot *snapshot,
                   struct err *err)
 {
     return query_step_change(snapshot, arena, trace_ids, &out->change, err) &&
-           query_operator_diff(snapshot, arena, trace_ids, &out->operators, err) &&
-           query_kernel_diff(snapshot, arena, trace_ids, &out->kernels, err);
+           query_name_diff(snapshot, NAME_DIFF_OPERATORS, arena, trace_ids, &out->operators, err) &&
+           query_name_diff(snapshot, NAME_DIFF_KERNELS, arena, trace_ids, &out->kernels, err);
 }
 
 bool query_change_of_results(const struct trace_results *const sides[SIDE_COUNT],
@@ -63,8 +63,8 @@ bool query_change_of_results(const struct trace_results *const sides[SIDE_COUNT]
                              struct err *err)
 {
     return step_change_in_environment(sides, arena, &out->change, err) &&
-           name_diff_of_operators(sides, arena, &out->operators, err) &&
-           name_diff_of_kernels(sides, arena, &out->kernels, err);
+           name_diff_of(sides, NAME_DIFF_OPERATORS, arena, &out->operators, err) &&
+           name_diff_of(sides, NAME_DIFF_KERNELS, arena, &out->kernels, err);
 }
 
 void query_cause_change(const struct step_change *step,
