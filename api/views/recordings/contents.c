@@ -25,28 +25,6 @@ static void write_roles(struct json_write *w, const struct contents *contents)
     jw_object_end(w);
 }
 
-static void write_devices(struct json_write *w, const struct contents *contents)
-{
-    jw_key(w, "devices");
-    jw_array_begin(w);
-    for (size_t i = 0; i < contents->device_count; i++) {
-        const struct device_contents *device = &contents->devices[i];
-        jw_object_begin(w);
-        jw_key_int(w, "device", device->device);
-        jw_key_int(w, "activities", device->activities);
-        jw_key_int(w, "window_ns", device->window_ns);
-        jw_key_int(w, "busy_ns", device->busy_ns);
-        jw_key_int(w, "idle_ns", device->idle_ns);
-        jw_key_int(w, "computation_ns", device->computation_ns);
-        jw_key_int(w, "communication_ns", device->communication_ns);
-        jw_key_int(w, "overlap_ns", device->overlap_ns);
-        jw_key_int(w, "exposed_communication_ns", device->exposed_communication_ns);
-        jw_key_int(w, "free_ns", device->free_ns);
-        jw_object_end(w);
-    }
-    jw_array_end(w);
-}
-
 static void write_skipped(struct json_write *w, const struct recorded *recorded)
 {
     jw_key(w, "skipped");
@@ -100,7 +78,7 @@ bool contents_get(struct api_call *call, struct err *err)
     jw_key_string(&w, "recorder", contents.recorded.recorder);
     jw_key_string(&w, "format_version", contents.recorded.format_version);
     write_roles(&w, &contents);
-    write_devices(&w, &contents);
+    field_rows(&w, "devices", &table_device_contents, contents.devices, contents.device_count);
     jw_key(&w, "links");
     jw_object_begin(&w);
     jw_key_int(&w, "device_activities", contents.device_activities);

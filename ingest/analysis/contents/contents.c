@@ -400,3 +400,7 @@ bool contents_names(const struct trace *trace, struct arena *arena, struct named
 #define TABLE_ROW struct op_type_times
 #define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/trace/device_contents.def"
+#define TABLE_ROW struct device_contents
+#include "ingest/model/tables/describe.h"

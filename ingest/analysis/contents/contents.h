@@ -42,13 +42,10 @@ struct role_sums {
 
 /* A device that has device records. */
 struct device_contents {
-    int64_t device;
-    int64_t activities;
-    int64_t window_ns; /* from the first start to the last end */
-    int64_t busy_ns, idle_ns;
-    int64_t computation_ns, communication_ns, overlap_ns, exposed_communication_ns;
-    int64_t free_ns; /* neither kernel nor communication, within their window */
+#define TABLE_DEF "ingest/model/tables/trace/device_contents.def"
+#include "ingest/model/tables/struct.h"
 };
+extern const struct row_table table_device_contents; /* of the rows */
 
 struct contents {
     struct role_sums roles[ROLE_COUNT];

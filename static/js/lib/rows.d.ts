@@ -162,6 +162,20 @@ interface DeviceRow {
     tensor_core_share: number | null; // Of the time of its kernels, in kernels known to use matrix units. [share]
 }
 
+/** See api/openapi.json. */
+interface DeviceContentsRow {
+    device: number;
+    activities: number;
+    window_ns: number; // From the first start to the last end.
+    busy_ns: number;
+    idle_ns: number;
+    computation_ns: number;
+    communication_ns: number;
+    overlap_ns: number;
+    exposed_communication_ns: number;
+    free_ns: number; // Neither kernel nor communication, within their window.
+}
+
 /** Device work of one owner. */
 interface DeviceTimeOperatorRow {
     kind: 'operator' | 'call' | 'graph_launch' | 'launch_not_recorded';
