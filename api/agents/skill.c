@@ -1,4 +1,5 @@
 /* How an agent uses this server, for those that read a file of skills. */
+#include "api/agents/tools.h"
 #include "api/call.h"
 #include "api/handlers.h"
 
@@ -16,13 +17,13 @@ bool skill_get(struct api_call *call, struct err *err)
         "others): where the time of a training or serving run goes, what changed between two runs, "
         "and whether a run is a regression.\n---\n\n# Kinetoscope at %s\n\n",
         url);
-    buf_printf(
-        out,
-        "Model Context Protocol: `%s/mcp` (streamable HTTP, reads only; send a token as "
-        "`Authorization: Bearer` where the server asks for one). Tools: `list_runs`, `overview`, "
-        "`operators`, `kernels`, `idle_causes`, `compare`, `window`, `history`.\n\n"
-        "Without it, the same by HTTP; every answer is JSON, times are nanoseconds:\n\n",
-        url);
+    buf_printf(out,
+               "Model Context Protocol: `%s/mcp` (streamable HTTP, reads only; send a token as "
+               "`Authorization: Bearer` where the server asks for one). Tools: ",
+               url);
+    agents_tools_names(out);
+    buf_puts(out,
+             ".\n\nWithout it, the same by HTTP; every answer is JSON, times are nanoseconds:\n\n");
     static const char *const lines[][2] = {
         {"runs?sort=uploaded_at&order=desc&limit=20", "runs; `figures.trace_id` names a trace"},
         {"traces/{id}/overview", "step time by category, devices, advice"},

@@ -354,6 +354,13 @@ static const struct tool *find_tool(const char *name)
     return NULL;
 }
 
+void agents_tools_names(struct buf *out)
+{
+    for (size_t i = 0; i < TOOL_COUNT; i++) {
+        buf_printf(out, "%s`%s`", i == 0 ? "" : ", ", tools[i].name);
+    }
+}
+
 bool agents_tools_have(const char *name)
 {
     return find_tool(name) != NULL;

@@ -11,6 +11,8 @@
 
 /* The list of tools with the schema of their arguments. */
 void agents_tools_describe(struct json_write *w);
+/* `list_runs`, `overview`, … */
+void agents_tools_names(struct buf *out);
 bool agents_tools_have(const char *name);
 /* Appends the answer, a buffer of AGENTS_ANSWER_MAX_BYTES. ERR_BAD_REQUEST names a wrong argument;
  * otherwise what the API refuses with. `arguments` may be NULL. */
