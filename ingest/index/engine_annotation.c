@@ -1,15 +1,11 @@
 #include "ingest/index/engine_annotation.h"
 
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 
 #include <string.h>
 
 /* ---- pieces of a form ---- */
-
-static bool is_digit(char letter)
-{
-    return letter >= '0' && letter <= '9';
-}
 
 /* Each takes what it knows from the front of *at, or leaves it. */
 static bool take(const char **at, const char *text)
@@ -24,11 +20,11 @@ static bool take(const char **at, const char *text)
 
 static bool take_number(const char **at, int64_t *out)
 {
-    if (!is_digit(**at)) {
+    if (!text_is_digit(**at)) {
         return false;
     }
     *out = 0;
-    for (; is_digit(**at); (*at)++) {
+    for (; text_is_digit(**at); (*at)++) {
         int64_t digit = **at - '0';
         *out = *out > (INT64_MAX - digit) / 10 ? INT64_MAX : *out * 10 + digit;
     }

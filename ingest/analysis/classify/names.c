@@ -173,18 +173,13 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Copies digits without leading zeros; single underscores between digits are allowed, as in Python.
  * Returns the length and moves `text` behind them; 0 when they do not fit or there are none. */
 static size_t copy_digits(const char **text, char *out, size_t cap)
 {
     const char *at = *text;
     size_t len = 0;
-    while (is_digit(*at) || (*at == '_' && at != *text && is_digit(at[1]))) {
+    while (text_is_digit(*at) || (*at == '_' && at != *text && text_is_digit(at[1]))) {
         bool counts = *at != '_' && (len != 0 || *at != '0');
         if (counts && len + 1 >= cap) {
             return 0;

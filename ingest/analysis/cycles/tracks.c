@@ -2,17 +2,13 @@
 
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/text/affix.h"
 
 #include <string.h>
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_host_character(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || text_is_digit(c) || c == '_' ||
            c == '.' || c == '-';
 }
 
@@ -21,7 +17,7 @@ static bool digits(const char *text, size_t len, size_t at, size_t *end, int64_t
 {
     int64_t sum = 0;
     size_t i = at;
-    for (; i < len && is_digit(text[i]); i++) {
+    for (; i < len && text_is_digit(text[i]); i++) {
         if (sum > (INT64_MAX - 9) / 10) {
             return false;
         }
@@ -51,7 +47,7 @@ size_t cycle_host_in_pid(const char *text, size_t len, size_t *begin)
     size_t end = len;
     if (end > 0 && text[end - 1] == ')') {
         size_t open = end - 1;
-        while (open > 0 && is_digit(text[open - 1])) {
+        while (open > 0 && text_is_digit(text[open - 1])) {
             open--;
         }
         if (open == end - 1 || open == 0 || text[open - 1] != '(') {

@@ -3,6 +3,7 @@
 #include "ingest/analysis/timeline/order.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/index/sort.h"
 
 #include <stdlib.h>
@@ -136,14 +137,9 @@ static bool is_device(const struct layout_process *process)
     return process->has_streams && (!process->has_threads || process->labels != STRTAB_NONE);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static const char *skip_zeros(const char *text)
 {
-    while (*text == '0' && is_digit(text[1])) {
+    while (*text == '0' && text_is_digit(text[1])) {
         text++;
     }
     return text;
@@ -152,7 +148,7 @@ static const char *skip_zeros(const char *text)
 static size_t digits_at(const char *text)
 {
     size_t count = 0;
-    while (is_digit(text[count])) {
+    while (text_is_digit(text[count])) {
         count++;
     }
     return count;
@@ -162,7 +158,7 @@ static size_t digits_at(const char *text)
 static int compare_texts(const char *a, const char *b)
 {
     while (*a != '\0' && *b != '\0') {
-        if (is_digit(*a) && is_digit(*b)) {
+        if (text_is_digit(*a) && text_is_digit(*b)) {
             a = skip_zeros(a);
             b = skip_zeros(b);
             size_t digits_a = digits_at(a);

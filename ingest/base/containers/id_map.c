@@ -89,7 +89,7 @@ static bool has_room(size_t capacity, size_t count)
     return count <= capacity / 4 * 3;
 }
 
-bool id_map_reserve(struct id_map *map, size_t count)
+static bool reserve(struct id_map *map, size_t count)
 {
     size_t capacity = map->capacity == 0 ? CAPACITY_FIRST : map->capacity;
     while (!has_room(capacity, count)) {
@@ -100,8 +100,7 @@ bool id_map_reserve(struct id_map *map, size_t count)
 
 struct id_slot *id_map_add(struct id_map *map, int64_t key)
 {
-    if (!has_room(map->capacity, (size_t)map->count + 1) &&
-        !id_map_reserve(map, (size_t)map->count + 1)) {
+    if (!has_room(map->capacity, (size_t)map->count + 1) && !reserve(map, (size_t)map->count + 1)) {
         return NULL;
     }
     struct id_slot *slot = probe(map, key);

@@ -25,8 +25,6 @@ struct id_map {
 
 void id_map_init(struct id_map *map); /* allocates nothing yet */
 void id_map_free(struct id_map *map);
-/* Makes room for `count` keys. False without memory. */
-bool id_map_reserve(struct id_map *map, size_t count) KS_MUST_USE;
 /* Returns the slot of `key`; adds it when new. Valid until the next id_map_add. NULL without
  * memory. */
 struct id_slot *id_map_add(struct id_map *map, int64_t key) KS_MUST_USE;

@@ -36,6 +36,11 @@ static inline bool text_is_one_of(const char *text, const char *const *list, siz
 
 #define TEXT_IS_ONE_OF(text, list) text_is_one_of(text, list, sizeof(list) / sizeof *(list))
 
+static inline bool text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static inline char text_lower(char c)
 {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);

@@ -1,11 +1,8 @@
 #include "ingest/base/text/python_frame.h"
 
-#include <string.h>
+#include "ingest/base/text/affix.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include <string.h>
 
 /* The last "(34): " counts: a path may hold parentheses. */
 bool python_frame_read(const char *name, struct python_frame *out)
@@ -16,7 +13,7 @@ bool python_frame_read(const char *name, struct python_frame *out)
             continue;
         }
         size_t first = i - 1;
-        while (first > 0 && is_digit(name[first - 1])) {
+        while (first > 0 && text_is_digit(name[first - 1])) {
             first--;
         }
         if (first > 1 && first < i - 1 && name[first - 1] == '(') {
@@ -133,7 +130,7 @@ size_t python_frame_stem(const char *name, size_t len, const char **tail)
     end -= is_closed;
     size_t first = end;
     while (first > 0 &&
-           (is_digit(name[first - 1]) || (name[first - 1] >= 'a' && name[first - 1] <= 'f'))) {
+           (text_is_digit(name[first - 1]) || (name[first - 1] >= 'a' && name[first - 1] <= 'f'))) {
         first--;
     }
     size_t mark_len = sizeof mark - 1;

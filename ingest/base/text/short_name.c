@@ -1,5 +1,6 @@
 #include "ingest/base/text/short_name.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/base/text/python_frame.h"
 
 #include <stdbool.h>
@@ -20,11 +21,6 @@ struct span {
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 static size_t length(struct span text)
@@ -84,7 +80,7 @@ static bool is_constant(struct span text)
         return false;
     }
     const char *digits = at;
-    while (at < text.end && is_digit(*at)) {
+    while (at < text.end && text_is_digit(*at)) {
         at++;
     }
     return at == text.end && at > digits;
@@ -229,7 +225,7 @@ static bool find_hint(struct span argument, struct span *hint)
 {
     const char *at = argument.begin;
     while (at < argument.end) {
-        if (!is_word(*at) || is_digit(*at)) {
+        if (!is_word(*at) || text_is_digit(*at)) {
             at++;
             continue;
         }

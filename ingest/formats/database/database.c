@@ -1,6 +1,7 @@
 #include "ingest/formats/database/database.h"
 
 #include "ingest/base/text/buf.h"
+#include "ingest/base/write_all.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +17,8 @@
 
 /* ---- errors ---- */
 
-bool database_error(const struct database *db, struct err *err)
+/* Sets the error of SQLite's last result: ERR_BAD_INPUT, ERR_IO, ERR_NO_MEMORY. Returns false. */
+static bool set_error(const struct database *db, struct err *err)
 {
     int code = sqlite3_errcode(db->handle) & 0xFF;
     const char *reason = sqlite3_errmsg(db->handle);
@@ -37,22 +39,6 @@ bool database_error(const struct database *db, struct err *err)
 
 /* ---- where the bytes are ---- */
 
-static bool write_all(int fd, const char *bytes, size_t len, struct err *err)
-{
-    while (len > 0) {
-        ssize_t written = write(fd, bytes, len);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written < 0) {
-            return err_set_errno(err, ERR_IO, errno, "unpacking the database");
-        }
-        bytes += written;
-        len -= (size_t)written;
-    }
-    return true;
-}
-
 static bool copy_input(struct text_stream *stream, int fd, uint64_t *size_bytes, struct err *err)
 {
     const char *window = stream->at;
@@ -65,7 +51,9 @@ static bool copy_input(struct text_stream *stream, int fd, uint64_t *size_bytes,
                            "the compressed database unpacks to more than %" PRIu64 " GiB",
                            UNPACKED_BYTES_MAX >> 30);
         }
-        if (!write_all(fd, window, len, err) || !input_next(stream->in, 0, &window, &len, err)) {
+        if (!(write_all(fd, window, len) ||
+              err_set_errno(err, ERR_IO, errno, "unpacking the database")) ||
+            !input_next(stream->in, 0, &window, &len, err)) {
             return false;
         }
     }
@@ -168,7 +156,7 @@ static bool open_path(struct database *db, const char *path, struct err *err)
     if (ok) {
         ok = sqlite3_open_v2(uri.ptr, &db->handle, flags, NULL) == SQLITE_OK && harden(db->handle);
         if (!ok) {
-            (void)database_error(db, err);
+            (void)set_error(db, err);
         }
     }
     buf_free(&uri);
@@ -210,14 +198,14 @@ bool database_prepare(const struct database *db,
 {
     *statement = NULL;
     return sqlite3_prepare_v2(db->handle, sql, -1, statement, NULL) == SQLITE_OK ||
-           database_error(db, err);
+           set_error(db, err);
 }
 
 bool database_step(const struct database *db, sqlite3_stmt *statement, bool *more, struct err *err)
 {
     int code = sqlite3_step(statement);
     *more = code == SQLITE_ROW;
-    return code == SQLITE_ROW || code == SQLITE_DONE || database_error(db, err);
+    return code == SQLITE_ROW || code == SQLITE_DONE || set_error(db, err);
 }
 
 bool database_has_table(const struct database *db, const char *table, bool *has_it, struct err *err)
@@ -232,7 +220,7 @@ bool database_has_table(const struct database *db, const char *table, bool *has_
     }
     bool ok = sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK
                   ? database_step(db, statement, has_it, err)
-                  : database_error(db, err);
+                  : set_error(db, err);
     (void)sqlite3_finalize(statement);
     return ok;
 }

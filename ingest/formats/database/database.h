@@ -21,12 +21,9 @@ struct database {
 
 /* SQLite must seek: it reads the input's own file, or, where that is compressed or none, a copy in
  * TMPDIR (/tmp) that is unlinked at once. `stream` is at its first byte. Errors: ERR_UNSUPPORTED
- * (no database after all), ERR_TOO_LARGE, ERR_NO_SPACE, and those of database_error. */
+ * (no database after all), ERR_TOO_LARGE, ERR_NO_SPACE, ERR_BAD_INPUT, ERR_IO, ERR_NO_MEMORY. */
 bool database_open(struct database *db, struct text_stream *stream, struct err *err) KS_MUST_USE;
 void database_close(struct database *db);
-
-/* Sets the error of SQLite's last result: ERR_BAD_INPUT, ERR_IO, ERR_NO_MEMORY. Returns false. */
-bool database_error(const struct database *db, struct err *err);
 
 /* The statement of this text; sqlite3_finalize it. */
 bool database_prepare(const struct database *db,

@@ -11,11 +11,6 @@
 
 /* ---- names ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool equals_any_case(const char *text, size_t len, const char *lower)
 {
     for (size_t i = 0; i < len; i++) {
@@ -30,7 +25,8 @@ static bool equals_any_case(const char *text, size_t len, const char *lower)
 static uint32_t word_of(const char *name, size_t len)
 {
     static const char *const words[] = {"step", "iteration", "iter", "profilerstep"};
-    while (len > 0 && (is_digit(name[len - 1]) || name[len - 1] == '#' || name[len - 1] == ' ')) {
+    while (len > 0 &&
+           (text_is_digit(name[len - 1]) || name[len - 1] == '#' || name[len - 1] == ' ')) {
         len--;
     }
     for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -46,7 +42,7 @@ static int64_t number_of(const char *name, size_t len, int64_t none)
 {
     size_t first = len;
     int64_t number = 0;
-    while (first > 0 && is_digit(name[first - 1])) {
+    while (first > 0 && text_is_digit(name[first - 1])) {
         first--;
     }
     if (first == len || len - first > NUMBER_DIGITS_MAX) {
@@ -144,13 +140,13 @@ static bool is_sizes(const char *text, size_t len)
         bool fits = c == '['   ? has_begun && depth < 3 && (depth > 0 || i == 0)
                     : c == ']' ? depth > 0 && before != ','
                     : c == ',' ? depth > 0 && !has_begun
-                               : is_digit(c) && depth > 0 && before != ']' &&
+                               : text_is_digit(c) && depth > 0 && before != ']' &&
                                      (has_begun || (text[i - 1] != ' ' && before != '0'));
         if (!fits) {
             return false;
         }
         depth = c == '[' ? depth + 1 : c == ']' ? depth - 1 : depth;
-        before = is_digit(before) && c == '0' ? before : c;
+        before = text_is_digit(before) && c == '0' ? before : c;
     }
     return len > 0 && depth == 0;
 }

@@ -170,16 +170,6 @@ bool kernel_rows_bad(struct kernel_rows *rows,
     return add_bad_row(rows, byte_off, text) || no_memory(err);
 }
 
-bool kernel_rows_bad_record(struct kernel_rows *rows, struct err *err, const char *fmt, ...)
-{
-    char text[BAD_ROW_BYTES];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    return add_bad_row(rows, WARNING_NO_OFFSET, text) || no_memory(err);
-}
-
 /* ---- the end ---- */
 
 void kernel_rows_note_stream(struct kernel_rows *rows, const struct text_stream *stream)

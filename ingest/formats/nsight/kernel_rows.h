@@ -47,10 +47,6 @@ bool kernel_rows_bad(struct kernel_rows *rows,
                      const char *fmt,
                      ...) KS_MUST_USE KS_PRINTF(5, 6);
 
-/* The same of a record that has no line. */
-bool kernel_rows_bad_record(struct kernel_rows *rows, struct err *err, const char *fmt, ...)
-    KS_MUST_USE KS_PRINTF(3, 4);
-
 /* Grid or block: "[128, 1, 1]". */
 #define KERNEL_DIM_BYTES 72
 void kernel_rows_dim(char out[KERNEL_DIM_BYTES], const int64_t dim[3]);

@@ -1,6 +1,7 @@
 #include "ingest/formats/sampled_stacks/collapsed.h"
 
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/sampled_stacks/stack_slices.h"
 #include "ingest/formats/whole.h"
 
@@ -15,11 +16,6 @@ struct line {
     int64_t weight;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* False for what is no stack. */
 static bool parse_line(const char *text, size_t len, struct line *line)
 {
@@ -27,7 +23,7 @@ static bool parse_line(const char *text, size_t len, struct line *line)
         len--;
     }
     size_t digits = 0;
-    while (digits < len && is_digit(text[len - 1 - digits])) {
+    while (digits < len && text_is_digit(text[len - 1 - digits])) {
         digits++;
     }
     size_t blank = len - digits;

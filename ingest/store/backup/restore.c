@@ -1,6 +1,7 @@
 /* The way back of backup.c: blobs at their places, each held against its hash; the database
  * last under its name, when it is known to be whole. */
 #include "ingest/base/sha256.h"
+#include "ingest/base/write_all.h"
 #include "ingest/store/backup/backup.h"
 #include "ingest/store/backup/tar.h"
 #include "ingest/store/internal.h"
@@ -166,19 +167,6 @@ static void clean_up(const struct restore *restore)
 
 /* ---- members ---- */
 
-static bool write_fully(int fd, const char *bytes, size_t len, const char *path, struct err *err)
-{
-    while (len > 0) {
-        ssize_t done = write(fd, bytes, len);
-        if (done < 0 && errno != EINTR) {
-            return err_set_errno(err, ERR_IO, errno, "writing %s", path);
-        }
-        bytes += done > 0 ? done : 0;
-        len -= done > 0 ? (size_t)done : 0;
-    }
-    return true;
-}
-
 static bool
 copy_member(struct restore *restore, int fd, const char *path, struct sha256 *hash, struct err *err)
 {
@@ -191,8 +179,8 @@ copy_member(struct restore *restore, int fd, const char *path, struct sha256 *ha
             return true;
         }
         sha256_update(hash, restore->buffer, got);
-        if (!write_fully(fd, restore->buffer, got, path, err)) {
-            return false;
+        if (!write_all(fd, restore->buffer, got)) {
+            return err_set_errno(err, ERR_IO, errno, "writing %s", path);
         }
         restore->done_bytes += got;
         if (restore->progress->tell != NULL) {

@@ -1,5 +1,7 @@
 #include "ingest/store/backup/tar.h"
 
+#include "ingest/base/write_all.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,16 +61,8 @@ static uint64_t padding_of(uint64_t size_bytes)
 static bool
 write_fully(const struct backup_tar *tar, const void *bytes, size_t len, struct err *err)
 {
-    const char *at = bytes;
-    while (len > 0) {
-        ssize_t done = write(tar->fd, at, len);
-        if (done < 0 && errno != EINTR) {
-            return err_set_errno(err, ERR_IO, errno, "writing the backup %s", tar->path);
-        }
-        at += done > 0 ? done : 0;
-        len -= done > 0 ? (size_t)done : 0;
-    }
-    return true;
+    return write_all(tar->fd, bytes, len) ||
+           err_set_errno(err, ERR_IO, errno, "writing the backup %s", tar->path);
 }
 
 static bool write_header(const struct backup_tar *tar,

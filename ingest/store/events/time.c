@@ -1,5 +1,7 @@
 #include "ingest/store/events/time.h"
 
+#include "ingest/base/text/affix.h"
+
 #define TIME_MAX_NS ((uint64_t)1 << 62)
 #define NS_DIGITS 3
 #define NS_PER_US 1000
@@ -50,15 +52,10 @@ bool event_time_number(int64_t value, int64_t digits, int64_t *ns)
     return scale_to_ns(&d, ns);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Digits at `at`, and where they end. What does not fit any more only moves the point. */
 static const char *read_digits(const char *at, const char *end, bool is_fraction, struct decimal *d)
 {
-    for (; at < end && is_digit(*at); at++) {
+    for (; at < end && text_is_digit(*at); at++) {
         bool fits = d->digits <= (UINT64_MAX - 9) / 10;
         if (fits) {
             d->digits = d->digits * 10 + (uint64_t)(*at - '0');
@@ -86,7 +83,7 @@ static bool read_exponent(const char *at, const char *end, struct decimal *d)
         return false;
     }
     int64_t exponent = 0;
-    for (; at < end && is_digit(*at); at++) {
+    for (; at < end && text_is_digit(*at); at++) {
         if (exponent < EXPONENT_MAX) {
             exponent = exponent * 10 + (*at - '0');
         }

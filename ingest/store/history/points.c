@@ -100,7 +100,8 @@ bool series_tags_have(const char *tags, const char *tag)
     return false;
 }
 
-double series_commit_time(const char *tags)
+/* The number of the first tag "commit_time=<number>"; NaN: none. */
+static double commit_time(const char *tags)
 {
     static const char key[] = "commit_time=";
     char tag[TAG_BYTES];
@@ -165,7 +166,7 @@ static bool insert_point(struct db *db,
                          struct err *err)
 {
     struct db_stmt st;
-    double time = series_commit_time(run->tags);
+    double time = commit_time(run->tags);
     enum store_series_time source = SERIES_TIME_COMMIT;
     if (isnan(time)) {
         bool has_start = point->start_ns > 0;

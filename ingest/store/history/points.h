@@ -24,7 +24,5 @@ bool series_metrics_purge(struct store *store, struct err *err) KS_MUST_USE;
 
 /* Whether a JSON array of strings, as the store writes them, has this one. */
 bool series_tags_have(const char *tags, const char *tag);
-/* The number of the first tag "commit_time=<number>"; NaN: none. */
-double series_commit_time(const char *tags);
 
 #endif

@@ -1,6 +1,7 @@
 /* Objects in a folder: a key is a path below it. What is being written stands in .writing/ until it
  * is synced. */
 #include "ingest/base/text/buf.h"
+#include "ingest/base/write_all.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/driver.h"
 
@@ -144,18 +145,9 @@ put_begin(struct objects *objects, const char *key, struct object_put **out, str
 static bool put_write(struct object_put *base, const void *bytes, size_t len, struct err *err)
 {
     struct folder_put *put = (struct folder_put *)base;
-    const char *at = bytes;
-    while (len > 0) {
-        ssize_t done = write(put->fd, at, len);
-        if (done < 0 && errno != EINTR) {
-            return err_set_errno(err, ERR_IO, errno, "writing %s", put->path);
-        }
-        size_t step = done < 0 ? 0 : (size_t)done;
-        at += step;
-        len -= step;
-        put->size_bytes += step;
-    }
-    return true;
+    put->size_bytes += len;
+    return write_all(put->fd, bytes, len) ||
+           err_set_errno(err, ERR_IO, errno, "writing %s", put->path);
 }
 
 /* link, unlike rename, replaces nothing. */
