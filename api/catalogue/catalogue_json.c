@@ -31,7 +31,8 @@ static const char *const view_names[VIEW_COUNT] = {
     [VIEW_MEMORY_COUNTERS] = "memory_counters",
 };
 
-void catalogue_json_views(struct json_write *w, uint32_t views)
+/* ["overview", "operators", ...] */
+static void write_views(struct json_write *w, uint32_t views)
 {
     jw_array_begin(w);
     for (unsigned view = 0; view < VIEW_COUNT; view++) {
@@ -124,7 +125,7 @@ bool catalogue_json_trace(struct json_write *w,
     write_tags(w, trace->tags);
     jw_key_string(w, "note", trace->note);
     jw_key(w, "views");
-    catalogue_json_views(w, trace->views);
+    write_views(w, trace->views);
     jw_key(w, "warnings");
     render_warnings(w, &trace->warnings);
     if (!write_comparison(w, call, trace, err)) {
@@ -182,7 +183,7 @@ void catalogue_json_run_members(struct json_write *w,
     write_device_types(w, run->device_types);
     write_figures(w, run);
     jw_key(w, "views");
-    catalogue_json_views(w, run->views);
+    write_views(w, run->views);
 
     const char *encoded = query_string_encode(arena, run->name);
     struct buf url;

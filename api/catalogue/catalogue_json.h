@@ -31,7 +31,5 @@ bool catalogue_json_traces(struct json_write *w,
                            struct err *err) KS_MUST_USE;
 /* "2026-01-31T12:00:00Z" */
 void catalogue_json_time(struct json_write *w, const char *key, int64_t unix_s);
-/* ["overview", "operators", ...] */
-void catalogue_json_views(struct json_write *w, uint32_t views);
 
 #endif

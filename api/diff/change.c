@@ -13,7 +13,7 @@
 
 /* ---- figures by name ---- */
 
-double trace_change_per_unit(const struct query_change *change, int64_t ns, int side)
+static double per_unit(const struct query_change *change, int64_t ns, int side)
 {
     const struct step_change *step = &change->change.step;
     return step->per_step ? (double)ns / (double)step->steps[side] : (double)ns;
@@ -51,7 +51,7 @@ static struct trace_change_row row_of(const struct query_change *change,
 {
     struct trace_change_row out = {.row = row};
     for (int side = 0; side < SIDE_COUNT; side++) {
-        out.ns[side] = trace_change_per_unit(change, figure(&row->sides[side]), side);
+        out.ns[side] = per_unit(change, figure(&row->sides[side]), side);
     }
     out.delta_ns = out.ns[SIDE_CANDIDATE] - out.ns[SIDE_BASE];
     return out;

@@ -11,12 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nanoseconds of a whole trace to nanoseconds per step, or unchanged where a side has no steps. */
-double trace_change_per_unit(const struct query_change *change, int64_t ns, int side);
 /* Whether operators are judged by their device self time; otherwise by their host self time. */
 bool trace_change_on_device(const struct query_change *change);
 
-/* Times as trace_change_per_unit has them. */
+/* Times are nanoseconds per step, or of a whole trace where a side has no steps. */
 struct trace_change_row {
     const struct name_diff_row *row;
     double ns[SIDE_COUNT];

@@ -32,7 +32,7 @@ void render_fill_steps(struct trace_results *results)
     }
 }
 
-void render_step(struct json_write *w, const struct step_row *row)
+static void write_step(struct json_write *w, const struct step_row *row)
 {
     struct field_out out = to_json(w);
     field_row(&out, &table_step, row, 0);
@@ -113,7 +113,8 @@ double render_mean_cost_ns(const struct trace_results *results, enum time_catego
     return results->step_count == 0 ? (double)NAN : sum_ns / (double)results->step_count;
 }
 
-double render_mean_step_ns(const struct trace_results *results)
+/* NaN without steps. */
+static double mean_step_ns(const struct trace_results *results)
 {
     double sum_ns = 0;
     if (!results->has_steps || results->step_count == 0) {
@@ -127,7 +128,7 @@ double render_mean_step_ns(const struct trace_results *results)
 
 double render_window_ns(const struct trace_results *results)
 {
-    double step_ns = render_mean_step_ns(results);
+    double step_ns = mean_step_ns(results);
     return isnan(step_ns) ? (double)results->duration_ns : step_ns;
 }
 
@@ -309,7 +310,7 @@ void render_overview(struct json_write *w, struct trace_results *results)
     jw_key_bool(w, "decimal_times", results->decimal_times);
     jw_key_int(w, "steps", (int64_t)results_step_count(results));
     jw_key_bool(w, "has_steps", results->has_steps);
-    jw_key_double(w, "average_step_ns", render_mean_step_ns(results));
+    jw_key_double(w, "average_step_ns", mean_step_ns(results));
     jw_key(w, "roles");
     render_roles(w, results);
     write_devices(w, results);
@@ -321,7 +322,7 @@ void render_overview(struct json_write *w, struct trace_results *results)
     jw_key(w, "step_rows");
     jw_array_begin(w);
     for (size_t i = 0; i < results_step_count(results) && i < STEP_ROWS_MAX; i++) {
-        render_step(w, &results->steps[i]);
+        write_step(w, &results->steps[i]);
     }
     jw_array_end(w);
     jw_key_int(w, "collectives", results->collective_count);

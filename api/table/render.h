@@ -19,7 +19,6 @@ void render_roles(struct json_write *w, const struct trace_results *results);
 /* Sets what a step has in answers alone. */
 void render_fill_steps(struct trace_results *results);
 /* Write one row as an object. `share` is its part of the sum over all rows. */
-void render_step(struct json_write *w, const struct step_row *row);
 void render_operator(struct json_write *w, const struct operator_row *row, double share);
 void render_kernel(struct json_write *w, const struct kernel_row *row, double share, int64_t steps);
 /* Writes [{code, message, count, first_offset}], only warnings that occurred. */
@@ -29,9 +28,8 @@ void render_warnings(struct json_write *w, const struct warnings *warnings);
 bool render_shows_time_category(const struct trace_results *results, enum time_category role);
 /* Whether it shows device columns. */
 bool render_shows_device(const struct trace_results *results);
-/* Mean length of the steps; NaN without steps. */
-double render_mean_step_ns(const struct trace_results *results);
-/* The same, or without steps the length of the trace: what the categories add up to. */
+/* Mean length of the steps, or without steps the length of the trace: what the categories add up
+ * to. */
 double render_window_ns(const struct trace_results *results);
 /* Mean time of a category per step, or without steps in the whole trace. */
 double render_mean_cost_ns(const struct trace_results *results, enum time_category role);

@@ -34,7 +34,7 @@ bool tar_header_is_zero(const char *block)
     return block[0] == '\0' && memcmp(block, block + 1, TAR_BLOCK_BYTES - 1) == 0;
 }
 
-bool tar_header_has_magic(const char *block)
+static bool has_magic(const char *block)
 {
     return memcmp(block + MAGIC_AT, MAGIC, MAGIC_BYTES) == 0;
 }
@@ -98,7 +98,7 @@ bool tar_recognises(const char *bytes, size_t len)
     if (len < TAR_BLOCK_BYTES || bytes[0] == '\0') {
         return false;
     }
-    return tar_header_has_magic(bytes) || tar_header_checksum_holds(bytes);
+    return has_magic(bytes) || tar_header_checksum_holds(bytes);
 }
 
 /* ---- the header ---- */
@@ -151,7 +151,7 @@ bool tar_header_read(const char *block, struct tar_header *header)
 void tar_header_path(const char *block, struct buf *path)
 {
     size_t prefix_len = text_len(block + PREFIX_AT, PREFIX_BYTES);
-    bool is_posix = tar_header_has_magic(block) && block[MAGIC_AT + MAGIC_BYTES] == '\0';
+    bool is_posix = has_magic(block) && block[MAGIC_AT + MAGIC_BYTES] == '\0';
     if (is_posix && prefix_len > 0) {
         buf_append(path, block + PREFIX_AT, prefix_len);
         buf_putc(path, '/');

@@ -35,7 +35,6 @@ struct tar_extras {
 
 /* All take TAR_BLOCK_BYTES. */
 bool tar_header_is_zero(const char *block);
-bool tar_header_has_magic(const char *block);
 bool tar_header_checksum_holds(const char *block);
 /* False: a field is not a number, or the size is impossible. */
 bool tar_header_read(const char *block, struct tar_header *header) KS_MUST_USE;

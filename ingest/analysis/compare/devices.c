@@ -12,7 +12,9 @@
 #define BETWEEN " / "
 #define DIGITS_MAX 18
 
-bool device_number(const char *text, int64_t *number, const char **behind)
+/* Devices by number and what stands behind it, "GPU 3 (virtual)" is 3 and " (virtual)". Other
+ * texts are no devices by number: false. */
+static bool number_of(const char *text, int64_t *number, const char **behind)
 {
     if (text == NULL || strncmp(text, GPU, strlen(GPU)) != 0) {
         return false;
@@ -96,8 +98,7 @@ static bool add_trace(struct collecting *to, int side, const struct trace_result
         }
         last = use->device;
         last_pid = use->pid;
-        if (device_number(use->device, &number, &behind) &&
-            !add_place(to, side, use->pid, number)) {
+        if (number_of(use->device, &number, &behind) && !add_place(to, side, use->pid, number)) {
             return false;
         }
     }
@@ -176,7 +177,7 @@ const char *device_order_shared(const struct device_order *order,
 {
     int64_t number;
     const char *behind;
-    if (order->count == 0 || !device_number(text, &number, &behind)) {
+    if (order->count == 0 || !number_of(text, &number, &behind)) {
         return text;
     }
     size_t at =
@@ -205,7 +206,7 @@ const char *device_order_name(const struct device_order *order,
     int64_t place;
     const char *behind;
     int64_t numbers[SIDE_COUNT] = {0, 0};
-    if (order->count == 0 || !device_number(shared, &place, &behind)) {
+    if (order->count == 0 || !number_of(shared, &place, &behind)) {
         return shared;
     }
     bool has_base = number_at(order, SIDE_BASE, pids[SIDE_BASE], place, &numbers[SIDE_BASE]);
@@ -235,5 +236,5 @@ const char *device_name_of_side(const char *name, int side, char part[DEVICE_TEX
     } else {
         (void)snprintf(part, DEVICE_TEXT_BYTES, "%s", between + strlen(BETWEEN));
     }
-    return device_number(part, &number, &behind) ? part : name;
+    return number_of(part, &number, &behind) ? part : name;
 }

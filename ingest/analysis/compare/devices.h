@@ -12,10 +12,6 @@
 /* Room for the name of a device, or of two: "GPU 3 (virtual) / GPU 1 (virtual)". */
 #define DEVICE_TEXT_BYTES 96
 
-/* Devices by number and what stands behind it, "GPU 3 (virtual)" is 3 and " (virtual)". Other
- * texts are no devices by number: false. */
-bool device_number(const char *text, int64_t *number, const char **behind);
-
 /* One device of a process. */
 struct device_place {
     int side;

@@ -32,11 +32,6 @@ bool cycle_engine_named(struct cycle_engine *out,
                         const struct cycle_events *events,
                         const char *text) KS_MUST_USE;
 
-bool cycle_engine_is_step(const struct cycle_engine *engine,
-                          const struct cycle_events *events,
-                          uint32_t at) KS_MUST_USE;
-enum cycle_kind cycle_engine_kind(const struct cycle_engine *engine);
-
 /* ---- the set ---- */
 
 /* More steps than this through the list of cycles, for events that overlap many of them, and a

@@ -103,16 +103,15 @@ bool cycle_engine_named(struct cycle_engine *out,
     return false;
 }
 
-bool cycle_engine_is_step(const struct cycle_engine *engine,
-                          const struct cycle_events *events,
-                          uint32_t at)
+static bool
+is_engine_step(const struct cycle_engine *engine, const struct cycle_events *events, uint32_t at)
 {
     struct engine_annotation said;
     return read_step(events, at, &said) && said.engine == engine->engine &&
            said.phase == engine->phase && (said.is_detailed || !engine->is_detailed);
 }
 
-enum cycle_kind cycle_engine_kind(const struct cycle_engine *engine)
+static enum cycle_kind kind_of_engine(const struct cycle_engine *engine)
 {
     static const enum cycle_kind kinds[ENGINE_PHASE_COUNT] = {
         [ENGINE_PREFILL] = CYCLE_PREFILL,     [ENGINE_DECODE] = CYCLE_DECODE,
@@ -133,7 +132,7 @@ static bool is_mark(struct cycle_events *events, uint32_t at, const struct cycle
 {
     enum cycle_class class = (enum cycle_class)events->class[at];
     if (of->engine != NULL) {
-        return cycle_engine_is_step(of->engine, events, at);
+        return is_engine_step(of->engine, events, at);
     }
     if (are_profiler_steps(of)) {
         return index_class(events->index, events->row[at]) == INDEX_STEP;
@@ -174,7 +173,7 @@ static struct cycle step_between(int64_t start_ns, int64_t end_ns, const struct 
                           .name = of->engine == NULL ? of->name : CYCLE_NONE,
                           .host = CYCLE_NONE,
                           .is_settled = true,
-                          .kind = of->engine == NULL ? CYCLE_STEP : cycle_engine_kind(of->engine)};
+                          .kind = of->engine == NULL ? CYCLE_STEP : kind_of_engine(of->engine)};
 }
 
 static int compare_starts(uint32_t a, uint32_t b, const void *ctx)

@@ -23,7 +23,8 @@ enum use_class kernel_utilisation_classify(double tensor, double dram, double sm
     return dram < LOW_USE ? USE_LOW_DRAM : USE_NEITHER_LOW;
 }
 
-double kernel_utilisation_headroom(int64_t total_ns, double tensor, double dram, double sm)
+/* total x (1 - the larger of the measured uses), never below 0; NaN when none was measured. */
+static double headroom_of(int64_t total_ns, double tensor, double dram, double sm)
 {
     double larger = fmax(fmax(tensor, sm), dram);
     return isnan(larger) ? (double)NAN : (double)total_ns * fmax(0.0, 1.0 - larger);
@@ -59,7 +60,7 @@ static struct kernel_utilisation_row row_of(const struct kernel_group *group,
         .dram = weighted_mean_of(&uses->dram),
         .sm = weighted_mean_of(&uses->sm),
     };
-    row.headroom_ns = kernel_utilisation_headroom(row.total_ns, row.tensor, row.dram, row.sm);
+    row.headroom_ns = headroom_of(row.total_ns, row.tensor, row.dram, row.sm);
     row.use = kernel_utilisation_classify(row.tensor, row.dram, row.sm);
     return row;
 }

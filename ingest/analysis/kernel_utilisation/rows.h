@@ -69,7 +69,4 @@ bool kernel_utilisation_fill_metrics(struct kernel_utilisation *use)
     KS_MUST_USE; /* kernel_utilisation_metrics, _values */
 bool kernel_utilisation_fill_transfers(struct kernel_utilisation *use) KS_MUST_USE; /* transfers */
 
-/* total x (1 - the larger of the measured uses), never below 0; NaN when none was measured. */
-double kernel_utilisation_headroom(int64_t total_ns, double tensor, double dram, double sm);
-
 #endif

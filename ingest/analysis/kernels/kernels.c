@@ -210,7 +210,8 @@ static struct kernel_row row_of(struct by_name *b, uint32_t group, struct names 
     return row;
 }
 
-bool kernels_read_class(const struct event_classes *sel, const char *name, struct kernel_class *out)
+/* The list of kernels on Tensor Cores counts too. False without memory. */
+static bool read_class(const struct event_classes *sel, const char *name, struct kernel_class *out)
 {
     if (!kernel_class_of(sel->kernel_rules, name, out)) {
         return false;
@@ -235,7 +236,7 @@ static bool write_rows(struct trace_results *results,
         struct kernel_class class;
         rows[i] = row_of(b, order[i], names);
         rows[i].name = texts_copy(texts, b->keys.keys[order[i]].id[0]);
-        if (rows[i].name == NULL || !kernels_read_class(b->kernels->sel, rows[i].name, &class)) {
+        if (rows[i].name == NULL || !read_class(b->kernels->sel, rows[i].name, &class)) {
             return false;
         }
         rows[i].class = class.name;

@@ -55,12 +55,6 @@ static inline double kernel_occupancy_pct(const struct trace *trace, uint32_t ev
     return args == NULL ? (double)NAN : args->occupancy_pct;
 }
 
-/* The class of a kernel; the list of those on Tensor Cores counts too. Its texts live as
- * long as the rules. False without memory. */
-bool kernels_read_class(const struct event_classes *sel,
-                        const char *name,
-                        struct kernel_class *out) KS_MUST_USE;
-
 /* Fills results.kernels in the order of [TB-18], tensor_pie_used, has_blocks_per_sm and
  * has_occupancy:
  *

@@ -37,7 +37,7 @@ uint32_t frame_names_add(struct frame_names *names, const char *name, size_t len
                               : strtab_intern(names->texts, names->text.ptr, names->text.len);
 }
 
-uint32_t frame_names_add_type(struct frame_names *names, const char *name, size_t len)
+static uint32_t add_type(struct frame_names *names, const char *name, size_t len)
 {
     size_t stem = len;
     while (stem > 0 && name[stem - 1] >= '0' && name[stem - 1] <= '9') {
@@ -55,7 +55,7 @@ static uint32_t name_of(struct call_paths *paths, uint32_t event)
     if (paths->name_of[text] == STRTAB_NONE) {
         bool is_type =
             paths->modules == MODULES_BY_TYPE && index_class(paths->index, event) == INDEX_MODULE;
-        paths->name_of[text] = (is_type ? frame_names_add_type : frame_names_add)(
+        paths->name_of[text] = (is_type ? add_type : frame_names_add)(
             &paths->names, strtab_text(trace->strings, text), strtab_len(trace->strings, text));
     }
     return paths->name_of[text];

@@ -57,8 +57,6 @@ bool frame_names_init(struct frame_names *names) KS_MUST_USE;
 void frame_names_free(struct frame_names *names);
 /* The id of a name; STRTAB_NONE without memory. */
 uint32_t frame_names_add(struct frame_names *names, const char *name, size_t len);
-/* The same of the type of a module. */
-uint32_t frame_names_add_type(struct frame_names *names, const char *name, size_t len);
 
 /* False without memory; must be freed in either case. The index must outlive the paths. */
 bool call_paths_build(struct call_paths *paths,

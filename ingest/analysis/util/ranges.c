@@ -10,7 +10,8 @@ void ranges_free(struct ranges *list)
     *list = (struct ranges){0};
 }
 
-bool ranges_reserve(struct ranges *list, size_t count)
+/* An empty list with room for `count` ranges, of which only those used take memory. */
+static bool reserve(struct ranges *list, size_t count)
 {
     *list = (struct ranges){.cap = count};
     list->items = scratch_alloc(count, sizeof *list->items);
@@ -26,7 +27,7 @@ bool ranges_grow(struct ranges *list)
 
 bool ranges_unite(struct ranges *out, const struct ranges *a, const struct ranges *b)
 {
-    bool ok = ranges_reserve(out, a->count + b->count);
+    bool ok = reserve(out, a->count + b->count);
     size_t i = 0;
     size_t j = 0;
     while (ok && (i < a->count || j < b->count)) {
@@ -40,7 +41,7 @@ bool ranges_unite(struct ranges *out, const struct ranges *a, const struct range
 /* Neither what two lists share nor what one leaves of the other has more ranges than both have. */
 static bool reserve_result(struct ranges *out, const struct ranges *a, const struct ranges *b)
 {
-    return ranges_reserve(out, a->count + b->count);
+    return reserve(out, a->count + b->count);
 }
 
 bool ranges_intersect(struct ranges *out, const struct ranges *a, const struct ranges *b)

@@ -20,9 +20,6 @@ struct ranges {
 };
 
 void ranges_free(struct ranges *list);
-/* An empty list with room for `count` ranges, of which only those used take memory. False without
- * memory. */
-bool ranges_reserve(struct ranges *list, size_t count) KS_MUST_USE;
 /* Room for one more, part of ranges_merge. False without memory. */
 bool ranges_grow(struct ranges *list) KS_MUST_USE;
 /* Adds a range whose start is not before that of the one added last: dropped when it ends within

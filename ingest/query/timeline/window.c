@@ -158,7 +158,7 @@ static void pass_over(const struct window_read *window,
 
 /* ---- one track after the other ---- */
 
-size_t window_track_holds(const struct window_track *track)
+static size_t holds_of(const struct window_track *track)
 {
     size_t count = 0;
     for (uint32_t lane = 0; track->holds != NULL && lane < track->lane_count; lane++) {
@@ -169,7 +169,7 @@ size_t window_track_holds(const struct window_track *track)
 
 size_t window_track_items(const struct window_track *track)
 {
-    return track->count + window_track_holds(track);
+    return track->count + holds_of(track);
 }
 
 /* Grown items of a lane may have been pulled out of the window by the grid. */
@@ -483,7 +483,7 @@ static size_t fair_share(const size_t *sizes, size_t count)
 
 static void reduce_track(struct timeline_merge *merge, struct window_track *track, size_t share)
 {
-    size_t holds = window_track_holds(track);
+    size_t holds = holds_of(track);
     if (track->count + holds <= share) {
         return;
     }

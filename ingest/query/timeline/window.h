@@ -60,7 +60,6 @@ void window_free(struct window_read *window);
 bool window_share(struct window_read *window, struct err *err) KS_MUST_USE;
 /* Items and holds. */
 size_t window_track_items(const struct window_track *track);
-size_t window_track_holds(const struct window_track *track);
 
 /* ---- timeline_hold.c ---- */
 
