@@ -78,6 +78,7 @@ bool snapshot_frames_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool snapshot_blocks_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool snapshot_curve_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool snapshot_lives_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool snapshot_segments_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* slices.c */
 bool slices_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* sql.c */

@@ -139,6 +139,8 @@ static const struct route routes[] = {
     {"GET", V1 "/traces/{id}/memory-snapshot/lives", snapshot_lives_get,
      "Lives of blocks, to be drawn", READS, KEPT, TARGET_TRACE,
      "device end_event first_event high_bytes limit low_bytes"},
+    {"GET", V1 "/traces/{id}/memory-snapshot/segments", snapshot_segments_get,
+     "Segments of a memory snapshot, to be drawn", READS, KEPT, TARGET_TRACE, "by device limit"},
     {"GET", V1 "/traces/{id}/modules", modules_get, "The hierarchy of modules", READS, KEPT,
      TARGET_TRACE, "format"},
     {"GET", V1 "/traces/{id}/tree", call_tree_threads, "Threads of the call tree", READS, KEPT,

@@ -63,6 +63,15 @@ class Snapshots(unittest.TestCase):
             part = server.get(base + '/lives', first_event=3, end_event=5, low_bytes=600, high_bytes=5000).json()
             self.assertEqual((part['first'], part['in_window'], part['shades']), ([1], 1, []))
             self.assertEqual((part['first_event'], part['end_event'], part['low_bytes'], part['high_bytes']), (3, 5, 600, 5000))
+            map_of = server.get(base + '/segments', by='address').json()
+            self.assertEqual((map_of['total'], len(map_of['segments'])), (len(segments), len(segments)))
+            self.assertEqual(sum(row['total_bytes'] for row in map_of['segments']), device['reserved_bytes'])
+            self.assertEqual(sum(row['allocated_bytes'] for row in map_of['segments']), device['allocated_bytes'])
+            for row in map_of['segments']:
+                self.assertAlmostEqual(sum(row['allocated']) / 12800, row['allocated_bytes'] / row['total_bytes'], delta=0.01)
+            self.assertEqual(server.get(base + '/segments', limit=1, by='free').json()['segments'][0]['free_bytes'], 8192)
+            for query in ({'by': 'x'}, {'limit': 0}, {'at': 'end'}):
+                self.assertEqual(server.get(base + '/segments', **query).status, 400)
             for query in ({'first_event': -1}, {'high_bytes': 'x'}, {'limit': 0}):
                 self.assertEqual(server.get(base + '/lives', **query).status, 400)
             self.assertEqual(server.get(base + '/lives', first_event=9, end_event=2, low_bytes=1 << 62, high_bytes=1).json()['first'], [])

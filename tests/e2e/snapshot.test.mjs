@@ -139,12 +139,24 @@ test('against another snapshot: by source line and by size, in the address', asy
         assert.ok(shown[0].some((text) => text.includes('forward')), shown[0].join());
     });
     assert.deepEqual(rows.map(({ delta_bytes: change }) => change), [4096, 0]);
-    assert.deepEqual((await page.locator('.plain-table thead th').allTextContents()).slice(3), ['Blocks there', 'Bytes there', 'Change']);
+    assert.deepEqual((await page.locator('.section:not(.snapshot-segments) .plain-table thead th').allTextContents()).slice(3), ['Blocks there', 'Bytes there', 'Change']);
     await page.click('label:has-text("At the end")');
     await addressed(page, 'at=end');
     await page.click('button:has-text("This one alone")');
     await page.waitForFunction(() => !location.hash.includes('against='));
-    await eventually(async () => assert.equal((await page.locator('.plain-table thead th').allTextContents()).length, 3));
+    await eventually(async () => assert.equal((await page.locator('.section:not(.snapshot-segments) .plain-table thead th').allTextContents()).length, 3));
+});
+
+test('the map of segments, in an order that is in the address', async () => {
+    const rows = () => page.locator('.snapshot-segments tbody tr').allTextContents();
+    const { segments } = await get(server.url, `traces/${traces.two.id}/memory-snapshot/segments?by=address`);
+    await visit(page, server.url, `#/traces/${traces.two.id}/snapshot`);
+    await page.click('.snapshot-segments label:has-text("By address")');
+    await addressed(page, 'segments=address');
+    await eventually(async () => assert.deepEqual((await rows()).map((text) => /^0x[0-9a-f]+/.exec(text)?.[0].length > 2), segments.map(() => true)));
+    await eventually(async () => assert.ok((await rows())[0].startsWith(segments[0].address)));
+    const painted = await page.locator('.snapshot-map').first().evaluate((canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, 1).data.some((byte) => byte > 0));
+    assert.equal(painted, segments[0].allocated_bytes > 0);
 });
 
 for (const theme of ['light', 'dark']) {

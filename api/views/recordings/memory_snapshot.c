@@ -11,6 +11,8 @@
 #define WIDTH_MAX 20000
 #define LIVES_DEFAULT 20000
 #define LIVES_MAX 200000
+#define SEGMENTS_DEFAULT 100
+#define SEGMENTS_MAX 2000
 
 static bool read_request(struct api_call *call, struct snapshot_request *request, struct err *err)
 {
@@ -262,6 +264,68 @@ bool snapshot_lives_get(struct api_call *call, struct err *err)
     jw_object_begin(&w);
     write_lives(&w, &answer.lives);
     write_window(&w, &answer.lives);
+    jw_object_end(&w);
+    return true;
+}
+
+/* ---- segments ---- */
+
+static void write_cells(struct json_write *w, const char *key, const uint8_t *percent)
+{
+    jw_key(w, key);
+    jw_array_begin(w);
+    for (size_t i = 0; i < SNAPSHOT_SEGMENT_CELLS; i++) {
+        jw_int(w, percent[i]);
+    }
+    jw_array_end(w);
+}
+
+static void write_segment(struct json_write *w, const struct snapshot_segment_row *row)
+{
+    jw_object_begin(w);
+    jw_key_string(w, "address", row->address);
+    jw_key_known_int(w, "stream", row->stream);
+    jw_key_int(w, "total_bytes", row->total_bytes);
+    jw_key_int(w, "allocated_bytes", row->allocated_bytes);
+    jw_key_int(w, "pending_bytes", row->pending_bytes);
+    jw_key_int(w, "free_bytes", row->free_bytes);
+    jw_key_int(w, "largest_free_bytes", row->largest_free_bytes);
+    jw_key_int(w, "blocks", row->blocks);
+    write_cells(w, "allocated", row->allocated);
+    write_cells(w, "pending", row->pending);
+    jw_object_end(w);
+}
+
+bool snapshot_segments_get(struct api_call *call, struct err *err)
+{
+    static const char *const orders[] = {[SNAPSHOT_BY_SIZE] = "size",
+                                         [SNAPSHOT_BY_FREE] = "free",
+                                         [SNAPSHOT_BY_ADDRESS] = "address",
+                                         NULL};
+    struct snapshot_request request;
+    struct snapshot_answer answer;
+    size_t order = SNAPSHOT_BY_SIZE;
+    int64_t limit = SEGMENTS_DEFAULT;
+    if (!read_request(call, &request, err) ||
+        !table_params_choice(call, "by", orders, &order, err) ||
+        !query_string_int(&call->query, "limit", 1, SEGMENTS_MAX, &limit, err)) {
+        return false;
+    }
+    request.order = (enum snapshot_segment_order)order;
+    request.count = (size_t)limit;
+    if (!snapshot_read(call->api->jobs, SNAPSHOT_SEGMENTS, &request, call_arena(call), &answer,
+                       err)) {
+        return false;
+    }
+    struct json_write w = call_json_long(call, false);
+    jw_object_begin(&w);
+    jw_key_int(&w, "total", answer.segments.total);
+    jw_key(&w, "segments");
+    jw_array_begin(&w);
+    for (size_t i = 0; i < answer.segments.count; i++) {
+        write_segment(&w, &answer.segments.rows[i]);
+    }
+    jw_array_end(&w);
     jw_object_end(&w);
     return true;
 }

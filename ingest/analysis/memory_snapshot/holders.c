@@ -152,7 +152,7 @@ bool snapshot_frames(const struct snapshot_question *question,
 
 /* ---- blocks ---- */
 
-static const char *write_address(struct arena *arena, int64_t address)
+const char *snapshot_address(struct arena *arena, int64_t address)
 {
     char text[ADDRESS_BYTES];
     (void)snprintf(text, sizeof text, "0x%" PRIx64, (uint64_t)address);
@@ -167,13 +167,13 @@ static bool fill_block(const struct memory_snapshot *snapshot,
 {
     const struct snapshot_block *block =
         life->block == SNAPSHOT_NO_BLOCK ? NULL : &device->blocks[life->block];
-    row->address = write_address(arena, life->address);
+    row->address = snapshot_address(arena, life->address);
     row->size_bytes = block == NULL ? life->bytes : block->size;
     row->requested_bytes = life->bytes;
     row->state = block == NULL ? NULL : snapshot_state_name((enum snapshot_state)block->state);
     row->stream = life->stream;
     row->segment =
-        block == NULL ? NULL : write_address(arena, device->segments[block->segment].address);
+        block == NULL ? NULL : snapshot_address(arena, device->segments[block->segment].address);
     row->frame = copy(arena, snapshot_frame_text(snapshot, life->frame));
     return row->address != NULL && row->frame != NULL && (block == NULL || row->segment != NULL);
 }

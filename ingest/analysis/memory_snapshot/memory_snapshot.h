@@ -138,6 +138,39 @@ bool snapshot_lives_of(const struct memory_snapshot *snapshot,
                        struct arena *arena,
                        struct snapshot_lives *out) KS_MUST_USE;
 
+#define SNAPSHOT_SEGMENT_CELLS 128
+
+/* A segment when the snapshot was taken. */
+struct snapshot_segment_row {
+    const struct snapshot_segment *segment; /* as long as the snapshot lives */
+    const char *address;
+    int64_t stream;
+    int64_t total_bytes;
+    int64_t allocated_bytes; /* of blocks that are given out */
+    int64_t pending_bytes;   /* of blocks that wait to be freed */
+    int64_t free_bytes;      /* inactive */
+    int64_t largest_free_bytes;
+    int64_t blocks;
+    /* Percent of each of SNAPSHOT_SEGMENT_CELLS equal parts. */
+    uint8_t *allocated, *pending;
+};
+
+enum snapshot_segment_order { SNAPSHOT_BY_SIZE, SNAPSHOT_BY_FREE, SNAPSHOT_BY_ADDRESS };
+
+struct snapshot_segments {
+    struct snapshot_segment_row *rows;
+    size_t count;
+    int64_t total; /* segments of the device */
+};
+
+/* The first `limit` segments in this order: the largest, those with most free bytes, or the lowest.
+ * O(n log n). False without memory. */
+bool snapshot_segments_of(const struct snapshot_device *device,
+                          enum snapshot_segment_order order,
+                          size_t limit,
+                          struct arena *arena,
+                          struct snapshot_segments *out) KS_MUST_USE;
+
 extern const struct row_table table_snapshot_frame, table_snapshot_block;
 
 #endif

@@ -45,4 +45,7 @@ int64_t snapshot_time_ns(const struct memory_snapshot *snapshot,
 /* The frame as a text; lives as long as the snapshot. */
 const char *snapshot_frame_text(const struct memory_snapshot *snapshot, uint32_t frame);
 
+/* "0x7f00", in the arena; NULL without memory. */
+const char *snapshot_address(struct arena *arena, int64_t address);
+
 #endif

@@ -94,8 +94,11 @@ static bool answer_device(const struct memory_snapshot *snapshot, const struct r
         return reading->view == SNAPSHOT_CURVE
                    ? snapshot_curve_of(snapshot, device, request->count, reading->arena,
                                        &reading->out->curve)
-                   : snapshot_lives_of(snapshot, device, &request->window, reading->arena,
-                                       &reading->out->lives);
+               : reading->view == SNAPSHOT_LIVES
+                   ? snapshot_lives_of(snapshot, device, &request->window, reading->arena,
+                                       &reading->out->lives)
+                   : snapshot_segments_of(device, request->order, request->count, reading->arena,
+                                          &reading->out->segments);
     }
     return err_set(reading->err, ERR_NOT_FOUND, "The snapshot has no such device");
 }

@@ -18,16 +18,18 @@ enum snapshot_view {
     SNAPSHOT_FRAMES,
     SNAPSHOT_BLOCKS,
     SNAPSHOT_CURVE,
-    SNAPSHOT_LIVES
+    SNAPSHOT_LIVES,
+    SNAPSHOT_SEGMENTS
 };
 
 struct snapshot_request {
     int64_t trace_id;
     int64_t baseline_id; /* of frames; 0: none */
-    int64_t device;      /* SNAPSHOT_NONE: all; for curve and lives the lowest */
+    int64_t device;      /* SNAPSHOT_NONE: all; for curve, lives and segments the lowest */
     enum snapshot_when when;
-    size_t count;                  /* pixels of a curve */
-    struct snapshot_window window; /* of lives */
+    size_t count;                      /* pixels of a curve; segments at most */
+    struct snapshot_window window;     /* of lives */
+    enum snapshot_segment_order order; /* of segments */
 };
 
 /* What the view has. */
@@ -39,6 +41,7 @@ struct snapshot_answer {
     const char *settings; /* of the overview: JSON; NULL: not there */
     struct snapshot_curve curve;
     struct snapshot_lives lives;
+    struct snapshot_segments segments;
 };
 
 bool snapshot_read(struct jobs *jobs,

@@ -1,4 +1,4 @@
-/** A memory snapshot: what each device reserved and gave out, blocks over time, and who holds memory, alone or against another snapshot. */
+/** A memory snapshot: what each device reserved and gave out, blocks over time, who holds memory, alone or against another snapshot, and the map of segments. */
 
 import { h, fill } from '../../lib/dom.js';
 import { segmented } from '../../table/rowtable.js';
@@ -6,6 +6,7 @@ import { figures } from '../../table/detail_parts.js';
 import { setParams } from '../../app/router.js';
 import { blocksOverTime } from './blocks.js';
 import { holders } from './holders.js';
+import { segmentsMap } from './segments.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -26,16 +27,17 @@ export async function mount(root, route, signal) {
     const shown = h('div', null);
     const blocks = blocksOverTime(trace, signal);
     const held = holders(trace, snapshot, signal);
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory snapshot'), choice?.root), shown, devices.length ? blocks.root : null, ...held.roots);
+    const segments = segmentsMap(trace, signal);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory snapshot'), choice?.root), shown, devices.length ? blocks.root : null, ...held.roots, devices.length ? segments.root : null);
 
     /** @param {URLSearchParams} params */
     function update(params) {
         const device = deviceOf(params);
         choice?.show(device);
         fill(shown, snapshot.devices.filter((/** @type {any} */ item) => String(item.device) === device).map(deviceSection));
-        return Promise.all([devices.length ? blocks.update(params, device) : null, held.update(params, device)]);
+        return Promise.all([devices.length ? blocks.update(params, device) : null, held.update(params, device), devices.length ? segments.update(params, device) : null]);
     }
-    return { ready: update(route.params), update: (next) => update(next.params), destroy: () => { blocks.destroy(); held.destroy(); } };
+    return { ready: update(route.params), update: (next) => update(next.params), destroy: () => { blocks.destroy(); held.destroy(); segments.destroy(); } };
 }
 
 /** @param {any} device of the answer */

@@ -210,6 +210,55 @@ static void a_history_is_replayed_from_its_end(void **state)
     arena_free(&arena);
 }
 
+/* ---- segments ---- */
+
+static void segments_say_what_is_free_and_where(void **state)
+{
+    (void)state;
+    struct snapshot_segment segments[] = {
+        {.address = 0x1000, .total_size = 1280, .stream = 7, .first_block = 0, .block_count = 4},
+        {.address = 0x8000, .total_size = 2560, .first_block = 4, .block_count = 1},
+        {.address = 0x9000, .total_size = 0, .first_block = 5, .block_count = 1},
+    };
+    struct snapshot_block blocks[] = {
+        {.address = 0x1000, .size = 640, .state = SNAPSHOT_ALLOCATED},
+        {.address = 0x1000 + 640, .size = 320, .state = SNAPSHOT_INACTIVE},
+        {.address = 0x1000 + 960, .size = 5, .state = SNAPSHOT_PENDING_FREE},
+        {.address = 0x1000 + 965, .size = 315, .state = SNAPSHOT_INACTIVE},
+        {.address = 0x7fff,
+         .size = INT64_MAX,
+         .state = SNAPSHOT_ALLOCATED}, /* beyond its segment */
+        {.address = INT64_MIN, .size = 9, .state = SNAPSHOT_ALLOCATED},
+    };
+    struct snapshot_device device = {.segments = segments,
+                                     .blocks = blocks,
+                                     .segment_count = COUNT_OF(segments),
+                                     .block_count = COUNT_OF(blocks)};
+    struct arena arena;
+    struct snapshot_segments found;
+    arena_init(&arena, 0);
+    assert_true(snapshot_segments_of(&device, SNAPSHOT_BY_FREE, 2, &arena, &found));
+    assert_int_equal(found.total, 3);
+    assert_int_equal(found.count, 2);
+    const struct snapshot_segment_row *row = &found.rows[0];
+    assert_string_equal(row->address, "0x1000");
+    assert_int_equal(row->stream, 7);
+    assert_int_equal(row->allocated_bytes, 640);
+    assert_int_equal(row->pending_bytes, 5);
+    assert_int_equal(row->free_bytes, 635);
+    assert_int_equal(row->largest_free_bytes, 320);
+    assert_int_equal(row->allocated[63], 100);
+    assert_int_equal(row->allocated[64], 0);
+    assert_int_equal(row->pending[96], 50); /* 5 of the 10 bytes of a part */
+    assert_true(snapshot_segments_of(&device, SNAPSHOT_BY_SIZE, 1, &arena, &found));
+    assert_string_equal(found.rows[0].address, "0x8000");
+    assert_int_equal(found.rows[0].allocated[SNAPSHOT_SEGMENT_CELLS - 1], 100);
+    assert_true(snapshot_segments_of(&device, SNAPSHOT_BY_ADDRESS, 9, &arena, &found));
+    assert_string_equal(found.rows[2].address, "0x9000");
+    assert_int_equal(found.rows[2].allocated[0], 0);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +268,7 @@ int main(void)
         cmocka_unit_test(repeated_lists_are_refused),
         cmocka_unit_test(a_snapshot_says_whose_memory_it_is),
         cmocka_unit_test(a_history_is_replayed_from_its_end),
+        cmocka_unit_test(segments_say_what_is_free_and_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
