@@ -100,6 +100,7 @@ static void tell_overview(const struct telling *t)
 {
     static const struct agents_figure head[] = {{"trace.run", "run", AGENTS_TEXT},
                                                 {"trace.worker", "worker", AGENTS_TEXT},
+                                                {"trace.rank", "rank", AGENTS_INT},
                                                 {"trace.duration_ns", "length", AGENTS_NS},
                                                 {"steps", "steps", AGENTS_INT},
                                                 {"average_step_ns", "mean step", AGENTS_NS},

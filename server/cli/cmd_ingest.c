@@ -217,6 +217,9 @@ print_trace(struct ingest *in, const struct ingest_file *file, int64_t id, struc
     buf_putc(&line, '/');
     text_clean(&line, trace->worker);
     buf_printf(&line, "/%" PRId64 "  ", trace->span);
+    if (trace->rank != STORE_NO_RANK) {
+        buf_printf(&line, "rank %" PRId64 ", ", trace->rank);
+    }
     put_amount(&line, trace->event_count, "event");
     buf_puts(&line, ", ");
     put_amount(&line, trace->step_count, "step");

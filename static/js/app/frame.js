@@ -163,7 +163,7 @@ function tracePickers(traces, trace, view) {
             label: 'Worker',
             value: trace.worker,
             options: workers.map((name) => ({
-                value: name, label: name, note: fmt.plural(traces.filter((item) => item.worker === name).length, 'span'),
+                value: name, label: shownName(traces, name), note: fmt.plural(traces.filter((item) => item.worker === name).length, 'span'),
             })),
             onPick: (name) => open(traces.find((item) => item.worker === name && item.span === trace.span) ??
                 traces.find((item) => item.worker === name)),
@@ -177,6 +177,9 @@ function tracePickers(traces, trace, view) {
     ];
 }
 
+/** With the rank of its first trace. @param {Trace[]} traces @param {string} name of a worker */
+const shownName = (traces, name) => fmt.worker(traces.find(({ worker }) => worker === name) ?? { worker: name });
+
 /** Window, search, sort and grouping hold for another worker, too. @param {boolean} sameView @returns {Record<string, string>} */
 const keptParams = (sameView) => Object.fromEntries(sameView ? [...here().params].filter(([name]) => !OF_ONE_TRACE.includes(name)) : []);
 
@@ -184,7 +187,7 @@ const keptParams = (sameView) => Object.fromEntries(sameView ? [...here().params
 function workerPicker(of) {
     let traces = of.trace_list;
     const ofSpan = () => traces.filter(({ span }) => String(span) === (here().params.get('span') ?? String(traces[0]?.span)));
-    const options = () => [...new Set(traces.map(({ worker }) => worker))].map((name) => ({ value: name, label: name }));
+    const options = () => [...new Set(traces.map(({ worker }) => worker))].map((name) => ({ value: name, label: shownName(traces, name) }));
     return named('worker', picker({
         label: 'Worker',
         value: '',
@@ -225,7 +228,7 @@ function paintPath(route, trace) {
     const ofAll = RUN_VIEWS.find(({ view }) => view === route.view);
     if (ofAll) parts.push({ text: ofAll.label, href: route.href });
     if (trace) {
-        parts.push({ text: `${trace.worker}, span ${trace.span}`, href: traceHref(trace.id, homeView(trace)) });
+        parts.push({ text: fmt.traceName(trace), href: traceHref(trace.id, homeView(trace)) });
         const label = TRACE_VIEWS.find(({ view }) => view === route.view)?.label;
         if (label) parts.push({ text: label, href: route.href });
     }

@@ -4,6 +4,7 @@ import { h, fill } from '../lib/dom.js';
 import { picker } from '../lib/picker.js';
 import { modal, showFailure } from '../lib/states.js';
 import * as api from '../lib/api.js';
+import * as fmt from '../lib/fmt.js';
 
 /**
  * @param {{title: string, text: string, none: string, trace: Trace, able: (other: Trace) => boolean,
@@ -19,7 +20,7 @@ export async function pickTrace({ title, text, none, trace, able, onPick, signal
             const { trace_list: traces = [] } = await api.run(name, signal);
             const found = traces.filter(able);
             fill(body, picker({ label: 'Run', value: name, options: runs.map((run) => ({ value: run.name, label: run.name })), onPick: paint }),
-                found.length ? picker({ label: 'Trace', value: '', options: found.map((item) => ({ value: String(item.id), label: `${item.worker}, span ${item.span}` })), onPick: (id) => {
+                found.length ? picker({ label: 'Trace', value: '', options: found.map((item) => ({ value: String(item.id), label: fmt.traceName(item) })), onPick: (id) => {
                     const other = found.find((item) => String(item.id) === id);
                     dialog.close();
                     if (other) onPick(other);

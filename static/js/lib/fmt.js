@@ -221,3 +221,9 @@ const FORMATS = {
 
 /** @param {string} format */
 export const formatWord = (format) => FORMATS[format] ?? format;
+
+/** The worker, and its rank where the name does not end with it. @param {{worker: string, rank?: number | null}} trace */
+export const worker = ({ worker: name, rank = null }) => (rank === null || new RegExp(`(^|\\D)0*${rank}$`).test(name) ? name : `${name}, rank ${rank}`);
+
+/** @param {Trace} trace */
+export const traceName = (trace) => `${worker(trace)}, span ${trace.span}`;

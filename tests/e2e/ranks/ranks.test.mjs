@@ -76,7 +76,7 @@ test('a run of many traces lists a page of them by the rank that each tells, and
     await open('#/runs/many/distributed');
     await page.click('[data-picker="worker"]');
     await page.fill('[data-picker="worker"]', 'worker2');
-    await eventually(async () => assert.equal((await page.locator('.picker-list:visible li').allInnerTexts()).at(-1), 'worker2'));
+    await eventually(async () => assert.equal((await page.locator('.picker-list:visible li').allInnerTexts()).at(-1), 'worker2, rank 101'));
 });
 
 test('all ranks: late ones first, any unfolds on the same clock, range and search over all', async () => {

@@ -75,8 +75,8 @@ async function nameTraces(box, ids, signal) {
     fill(box, links.flatMap((link, index) => [index > 0 ? ', ' : null, link]), rest > 0 ? ` and ${rest} more` : null);
     await Promise.all(ids.slice(0, NAMED).map(async (id, index) => {
         try {
-            const { run, worker, span } = await api.trace(id, signal);
-            fill(links[index], `${run}, ${worker}, span ${span}`);
+            const trace = await api.trace(id, signal);
+            fill(links[index], `${trace.run}, ${fmt.traceName(trace)}`);
         } catch (error) {
             if (!isAbort(error)) links[index].replaceWith(h('span', null, `trace ${id}, deleted since`));
         }

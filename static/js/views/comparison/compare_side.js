@@ -18,9 +18,6 @@ export function sideBody(value) {
     return ids.length === 1 ? ids[0] : ids;
 }
 
-/** @param {Trace} trace */
-const traceName = (trace) => `${trace.worker}, span ${trace.span}`;
-
 /**
  * @param {import('./sides.js').Side} side
  * @param {Run[]} runs
@@ -96,7 +93,7 @@ export function sideChooser(side, runs, signal) {
     }
 
     /** @param {Trace} trace */
-    const option = (trace) => ({ value: String(trace.id), label: traceName(trace), note: hasCycles(trace) ? trace.file_name : NO_CYCLES, disabled: !hasCycles(trace) });
+    const option = (trace) => ({ value: String(trace.id), label: fmt.traceName(trace), note: hasCycles(trace) ? trace.file_name : NO_CYCLES, disabled: !hasCycles(trace) });
 
     /** @param {{run: string, ids: string[], known: Trace[]}} state @param {string} value */
     function tracePicker({ run, ids, known }, value) {
@@ -117,7 +114,7 @@ export function sideChooser(side, runs, signal) {
     function chips({ ids, known }) {
         return h('ul', { class: 'side-chips' }, ids.map((id) => {
             const trace = known.find((item) => String(item.id) === id);
-            const name = trace ? traceName(trace) : `trace ${id}`;
+            const name = trace ? fmt.traceName(trace) : `trace ${id}`;
             return h('li', null, name, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Take ${name} off`, onclick: () => choose(ids.filter((item) => item !== id).join(',')) }, icon('close')));
         }));
     }

@@ -81,7 +81,7 @@ function nameAnswers(data, device, { step, per }) {
     const unit = fmt.timeUnit(Math.max(of.base, of.candidate));
     const side = (/** @type {import('../comparison/sides.js').Side} */ one, /** @type {Trace} */ trace) => {
         const box = answer('', fmt.timeParts(of[one], unit), [known ? `mean of ${fmt.plural(step[`${one}_steps`], 'step')}` : workWord.toLowerCase()]);
-        fill(/** @type {Element} */ (box.firstElementChild), sideName(one, `${trace.worker}, span ${trace.span}`));
+        fill(/** @type {Element} */ (box.firstElementChild), sideName(one, fmt.traceName(trace)));
         return box;
     };
     return h('dl', { class: 'answers diff-answers' },

@@ -81,7 +81,7 @@ function sideChooser(side, runs, signal) {
     /** @param {Trace[]} traces @param {string} id */
     const tracePicker = (traces, id) => picker({
         label: 'Trace', value: id, placeholder: traces.length ? 'Choose a trace' : 'Choose a run first',
-        options: traces.map((trace) => ({ value: String(trace.id), label: `${trace.worker}, span ${trace.span}`, note: canDiff(trace) ? trace.file_name : NO_OPERATORS, disabled: !canDiff(trace) })),
+        options: traces.map((trace) => ({ value: String(trace.id), label: fmt.traceName(trace), note: canDiff(trace) ? trace.file_name : NO_OPERATORS, disabled: !canDiff(trace) })),
         onPick: choose,
     });
 

@@ -106,7 +106,7 @@ export async function mount(root, route, signal) {
         fill(against,
             picker({
                 label: 'Compare with', value: id ?? '', placeholder: others.length ? 'Choose a trace' : 'No other trace',
-                options: others.map((other) => ({ value: String(other.id), label: `${other.run}, ${other.worker}, span ${other.span}`, note: other.file_name })),
+                options: others.map((other) => ({ value: String(other.id), label: `${other.run}, ${fmt.traceName(other)}`, note: other.file_name })),
                 onPick: (value) => setParams({ against: value, under: null, at: null }),
             }),
             id ? h('p', { class: 'quiet' }, h('span', { class: 'flame-more' }, 'Red'), ' takes longer here than there, ', h('span', { class: 'flame-less' }, 'green'), ' less. ',

@@ -43,7 +43,7 @@ export function matchLine(signal) {
         const links = root.querySelectorAll('a');
         try {
             const traces = await Promise.all(ids.map((id) => api.trace(id, signal)));
-            traces.forEach((trace, index) => fill(links[index], trace.worker));
+            traces.forEach((trace, index) => fill(links[index], fmt.worker(trace)));
         } catch (error) {
             if (!isAbort(error)) console.warn(String(error));
         }

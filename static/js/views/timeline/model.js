@@ -1,5 +1,7 @@
 /** What the timeline shows: lines from top to bottom, and the part of time and of the lines that is in sight. */
 
+import * as fmt from '../../lib/fmt.js';
+
 /** Heights in CSS pixels. */
 export const LANE = 18;
 export const COUNTER_LANE = 36;
@@ -106,7 +108,7 @@ export function layout(panes, toggled, order, room, only = null) {
     };
     panes.forEach(({ answer, trace }, pane) => {
         if (only !== null && pane !== only) return;
-        if (panes.length > 1 && only === null) add({ kind: 'trace', key: `${prefix(pane)}all`, pane, track: null, label: `${trace.run}, ${trace.worker}`, note: `span ${trace.span}`, height: TITLE, laneHeight: 0, collapsed: false }, 0);
+        if (panes.length > 1 && only === null) add({ kind: 'trace', key: `${prefix(pane)}all`, pane, track: null, label: `${trace.run}, ${fmt.worker(trace)}`, note: `span ${trace.span}`, height: TITLE, laneHeight: 0, collapsed: false }, 0);
         const { groups, rest } = groupsOf(answer.tracks);
         /** @param {string} key @param {string} label @param {TimelineTrack[]} tracks @param {boolean} device @param {(track: TimelineTrack) => string} name */
         const addGroup = (key, label, tracks, device, name) => {

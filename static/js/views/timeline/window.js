@@ -32,7 +32,7 @@ export function rangePanel(box, { panes, find, zoom, clear }) {
         if (side >= sides.length) side = 0;
         ({ trace } = sides[side]);
         const range = { start_ns: marked[0] - sides[side].shift, end_ns: marked[1] - sides[side].shift };
-        const choice = sides.length > 1 ? segmented('Figures of', sides.map((pane, index) => ({ value: String(index), label: `${pane.trace.run}, ${pane.trace.worker}` })), (value) => {
+        const choice = sides.length > 1 ? segmented('Figures of', sides.map((pane, index) => ({ value: String(index), label: `${pane.trace.run}, ${fmt.worker(pane.trace)}` })), (value) => {
             side = Number(value);
             show(marked);
         }) : null;
