@@ -58,6 +58,7 @@ test('the first sentence says what it costs and where the host was; the table ha
     sameTime(text, whole.idle_ns, 'idle');
     const [most] = [...whole.host].sort((a, b) => b.idle_ns - a.idle_ns);
     assert.equal(most.host, 'synchronisation');
+    sameTime(/, ([^,]*) a step\./.exec(text)?.[1] ?? '', whole.idle_ns / 2, 'of a step');
     assert.match(text, new RegExp(`In ${(100 * most.ratio).toFixed(1)}% of that time the host waited .* mostly in cudaStreamSynchronize\\.$`));
     await page.click('.panel:has-text("Why devices waited") >> text=As a table');
     assert.deepEqual(await page.locator('.panel-table td:first-child >> visible=true').allTextContents(), ['Device 0', ...streams.map(({ stream }) => `Device 0, stream ${stream}`)]);

@@ -24,11 +24,11 @@ const shareOf = (block) => (windowOf(block) ? block.idle_ns / windowOf(block) : 
 /** @template {{idle_ns: number}} T @param {T[]} parts */
 const largest = (parts) => parts.reduce((best, part) => (part.idle_ns > best.idle_ns ? part : best));
 
-/** What it costs and what to do, of the device that waited longest. @param {Trace} trace @param {Idle} idle */
-export function verdict(trace, idle) {
+/** What it costs and what to do, of the device that waited longest. @param {Trace} trace @param {Idle} idle @param {number} steps that count, of the profiler */
+export function verdict(trace, idle, steps) {
     const device = largest(idle.devices);
     const who = idle.devices.length > 1 ? `Of ${idle.devices.length} devices, device ${device.device} waited longest:` : 'The device waited';
-    const cost = [`${who} `, h('strong', null, `${fmt.time(device.idle_ns)} (${fmt.share(shareOf(device))})`), ` of ${fmt.time(windowOf(device))}`];
+    const cost = [`${who} `, h('strong', null, `${fmt.time(device.idle_ns)} (${fmt.share(shareOf(device))})`), ` of ${fmt.time(windowOf(device))}`, steps > 1 ? `, ${fmt.time(device.idle_ns / steps)} a step` : ''];
     if (device.idle_ns === 0) return h('p', { class: 'lead' }, ...cost, '.');
     const [host, cause] = [largest(device.host), largest(device.causes)];
     // A stream that is rarely used waits while others work: the gaps of the busiest are most like those of the device.
@@ -51,7 +51,9 @@ function whereOf(gaps, host) {
         if (row.host === host && row.host_name) sums.set(row.host_name, (sums.get(row.host_name) ?? 0) + row.duration_ns);
     }
     const [most] = [...sums].sort(([, a], [, b]) => b - a);
-    return most ? [', in the longest gaps mostly in ', h('code', { 'data-tip': most[0] }, shorten(most[0]).short)] : null;
+    if (!most) return null;
+    const { short, hint } = shorten(most[0]);
+    return [', in the longest gaps mostly in ', h('code', { 'data-tip': most[0] }, short), /:\d+$/.test(hint) ? ` (${hint})` : null];
 }
 
 /** @param {IdleBlock} block */

@@ -67,7 +67,7 @@ async function build(root, trace, steps, params, signal, isWanted = () => true) 
     const gaps = idle.longest.rows.length > 0 ? gapTable(trace, idle) : null;
     const launches = launchPart(trace, lastStep, signal);
     const path = pathPart(trace, steps > 0, signal);
-    fill(root, head, verdict(trace, idle), gapBars(idle),
+    fill(root, head, verdict(trace, idle, lastStep ? steps - 1 : steps), gapBars(idle),
         gaps ? h('section', { class: 'section' }, h('h2', null, 'Longest gaps'),
             idle.longest.total > idle.longest.rows.length ? h('p', { class: 'quiet' }, `The longest of ${fmt.int(idle.longest.total)} gaps of streams`) : null, gaps.root) : null, launches.root, path.root);
     gaps?.update(params);
