@@ -211,7 +211,6 @@ bool store_jobs_unfinished(struct store *store,
                            struct store_job **jobs,
                            size_t *count,
                            struct err *err) KS_MUST_USE;
-bool store_job_running(struct store *store, int64_t id, struct err *err) KS_MUST_USE;
 /* Marks the job as failed with the error that the client will see. Deletes its file unless a trace
  * or an unfinished job has the same bytes. */
 bool store_job_failed(struct store *store, int64_t id, const struct err *error, struct err *err)

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import http.client
+import itertools
 import json
 import pathlib
 import re
@@ -47,6 +48,29 @@ class Upload(unittest.TestCase):
         self.assertEqual(told['status'], answer.status)
         self.assertTrue(told['title'] and told['detail'])
         return told
+
+    # ---- what an upload costs
+    def commits(self):
+        """Transactions in the write-ahead log of the catalogue: frames that say how large the database is after them."""
+        log = pathlib.Path(self.server.data_dir, 'kinetoscope.db-wal').read_bytes()
+        page, salts = int.from_bytes(log[8:12], 'big'), log[16:24]
+        frames = [log[at:at + 24] for at in range(32, len(log) - 24 - page + 1, 24 + page)]
+        live = list(itertools.takewhile(lambda frame: frame[8:16] == salts, frames))
+        return sum(frame[4:8] != bytes(4) for frame in live)
+
+    def test_an_upload_is_four_transactions(self):
+        """Handed in, arrived, its trace, published; the first of a run makes the day's look at old jobs, too."""
+        def put(number):
+            body = json.dumps({'traceEvents': [{'ph': 'X', 'name': 'n%d' % number, 'ts': 1, 'dur': 2, 'pid': 1, 'tid': 1}]}).encode()
+            self.assertEqual(self.server.put('commits', 'w%d.json' % number, body).status, 201)
+        put(0)
+        spent = []
+        for number in range(1, 4):
+            before = self.commits()
+            put(number)
+            spent.append(self.commits() - before)
+        # The log may begin anew in between: then it has fewer.
+        self.assertEqual(max(spent), 4)
 
     # ---- ways in
     def test_put(self):

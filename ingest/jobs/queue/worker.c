@@ -193,9 +193,8 @@ static bool run_job(struct jobs *jobs, struct job *job, uint64_t *events, struct
     struct arena arena;
     const char *path;
     arena_init(&arena, 0);
-    bool ok = store_job_running(jobs->store, job->id, err) &&
-              find_raw(jobs, job, &arena, &path, err) &&
-              store_sink_run(jobs, job, path, events, err);
+    bool ok =
+        find_raw(jobs, job, &arena, &path, err) && store_sink_run(jobs, job, path, events, err);
     arena_free(&arena);
     return ok;
 }

@@ -219,19 +219,6 @@ static bool job_changed(struct store *store, int64_t id, bool ok, struct err *er
     return store_write_end(store, ok, err);
 }
 
-bool store_job_running(struct store *store, int64_t id, struct err *err)
-{
-    /* Lost with the power, it is queued again: what a start does with running jobs anyway. */
-    if (!store_write_begin(store, STORE_BATCH, err)) {
-        return false;
-    }
-    struct db_stmt st;
-    db_prepare(&st, store->writer,
-               "UPDATE job SET state = 'running' WHERE id = ? AND state IN ('queued', 'running')");
-    db_put_int(&st, id);
-    return job_changed(store, id, db_run(&st, err), err);
-}
-
 static bool set_failed(struct store *store, int64_t id, const struct err *error, struct err *err)
 {
     if (!store_write_begin(store, STORE_DURABLE, err)) {

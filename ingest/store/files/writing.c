@@ -3,6 +3,7 @@
 #ifdef __linux__
 #define _GNU_SOURCE /* syncfs */
 #endif
+#include "ingest/base/file_remove.h"
 #include "ingest/store/db/schema.h"
 #include "ingest/store/db/write_back.h"
 #include "ingest/store/files/paths.h"
@@ -299,7 +300,7 @@ void results_file_discard(struct results_file *file)
 
 static bool unlink_if_there(const char *path, struct err *err)
 {
-    return unlink(path) == 0 || errno == ENOENT ||
+    return file_remove(path) == 0 || errno == ENOENT ||
            err_set_errno(err, ERR_IO, errno, "removing %s", path);
 }
 

@@ -6,6 +6,7 @@
  * objects, the pin has the put instead: the object makes the upload durable, and the file is
  * cached.
  */
+#include "ingest/base/file_remove.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/blob_check.h"
@@ -424,7 +425,7 @@ static bool remove_file(struct store *store, const char *sha256_hex, struct err 
         return false;
     }
     uint64_t bytes = store_file_bytes(path);
-    if (unlink(path) != 0) {
+    if (file_remove(path) != 0) {
         return errno == ENOENT || err_set_errno(err, ERR_IO, errno, "removing %s", path);
     }
     store->raw_bytes -= bytes;

@@ -62,8 +62,6 @@ static void nothing_is_visible_until_published(void **state)
     size_t count;
     int64_t job = add_job(f, "r", "f", "bytes", false);
     assert_int_equal(state_of_job(f, job), JOB_QUEUED);
-    assert_ok(f, store_job_running(f->store, job, &f->err));
-    assert_int_equal(state_of_job(f, job), JOB_RUNNING);
     assert_ok(f, store_ingest_begin(f->store, job, &ingest, &f->err));
     assert_ok(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &results, &f->err));
 
@@ -118,7 +116,6 @@ static void abort_leaves_nothing(void **state)
     assert_int_equal(job->size_bytes, 5);
     assert_false(raw_exists(f, job->sha256_hex));
     assert_fails(f, store_job_failed(f->store, id, &why, &f->err), ERR_NOT_FOUND);
-    assert_fails(f, store_job_running(f->store, id + 1, &f->err), ERR_NOT_FOUND);
     assert_ok(f, store_ingest_begin(f->store, id, &ingest, &f->err));
     assert_fails(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &results, &f->err),
                  ERR_NOT_FOUND);
@@ -476,12 +473,11 @@ static void unfinished_jobs_are_listed_in_order(void **state)
     int64_t first = add_job(f, "r", "a", "1", true);
     (void)add_trace(f, "r", "b", "w", "", "2");
     int64_t second = add_job(f, "r", "c", "3", false);
-    assert_ok(f, store_job_running(f->store, first, &f->err));
     assert_ok(f, store_jobs_unfinished(f->store, &f->arena, &jobs, &count, &f->err));
     assert_int_equal(count, 2);
     assert_int_equal(jobs[0].id, first);
     assert_true(jobs[0].replace);
-    assert_int_equal(jobs[0].state, JOB_RUNNING);
+    assert_int_equal(jobs[0].state, JOB_QUEUED);
     assert_int_equal(jobs[1].id, second);
     assert_int_equal(jobs[1].error_code, ERR_NONE);
     assert_true(jobs[1].error_offset == ERR_NO_OFFSET);
