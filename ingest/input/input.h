@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define INPUT_BLOCK_BYTES ((size_t)256 << 10)
-#define INPUT_BLOCKS 4
+#define INPUT_BLOCKS 8
 /* An unfinished item up to this size moves to the next window without copying that window. */
 #define INPUT_HEADROOM_BYTES ((size_t)128 << 10)
 /* Readable bytes after every window, for wide loads. Their content is undefined. */

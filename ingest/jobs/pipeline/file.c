@@ -307,7 +307,7 @@ static bool analyse_model(const struct pipeline_way *way,
                           struct timeline **timeline,
                           struct err *err)
 {
-    const uint64_t most_overlapping_bytes = (uint64_t)4 << 20;
+    const uint64_t most_overlapping_bytes = (uint64_t)6 << 20;
     const struct trace *model = from->model;
     struct beside beside = {.way = way,
                             .model = model,

@@ -1,5 +1,6 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
+#include "ingest/base/thread.h"
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/events/writer.h"
 #include "ingest/store/history/points.h"
@@ -11,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of events, what is collected before the writer is asked for, and before the owner is. */
+/* Of events, what is collected before it is written. */
 #define PENDING_BYTES ((size_t)2 << 20)
-#define PENDING_STREAMING_BYTES ((size_t)16 << 20)
 
 /* A trace whose rows and file are whole, and wait for the publication. */
 struct written_trace {
@@ -136,8 +136,7 @@ struct timeline_rows **ingest_log_timeline(struct store_ingest *ingest)
 
 bool ingest_log_open(struct store_ingest *ingest, struct results_file **file, struct err *err)
 {
-    if (ingest->file == NULL &&
-        (!await_job(ingest, err) || !results_file_create(ingest->store, &ingest->file, err))) {
+    if (ingest->file == NULL && !results_file_create(ingest->store, &ingest->file, err)) {
         return false;
     }
     *file = ingest->file;
@@ -165,13 +164,6 @@ static bool begin_events(struct store_ingest *ingest, struct err *err)
     return ingest->events != NULL || err_set(err, ERR_NO_MEMORY, "no memory to store events");
 }
 
-static bool has_enough(const struct store_ingest *ingest)
-{
-    bool may_have_no_job = ingest->owner.await != NULL && ingest->file == NULL;
-    size_t enough_bytes = may_have_no_job ? PENDING_STREAMING_BYTES : PENDING_BYTES;
-    return event_writer_pending_bytes(ingest->events) >= enough_bytes;
-}
-
 bool store_ingest_events(struct store_ingest *ingest,
                          const struct event_log *log,
                          const struct event_batch *batch,
@@ -181,8 +173,9 @@ bool store_ingest_events(struct store_ingest *ingest,
     if (!begin_events(ingest, err) || !event_writer_add(ingest->events, log, batch, err)) {
         return false;
     }
-    return !has_enough(ingest) || (ingest_log_open(ingest, &file, err) &&
-                                   event_writer_flush(ingest->events, file, log, err));
+    bool is_enough = event_writer_pending_bytes(ingest->events) >= PENDING_BYTES;
+    return !is_enough || (ingest_log_open(ingest, &file, err) &&
+                          event_writer_flush(ingest->events, file, log, err));
 }
 
 bool store_ingest_events_end(struct store_ingest *ingest,
@@ -241,6 +234,19 @@ static bool insert_trace(struct store_ingest *ingest,
     return ingest_rows_comparison(store, ingest->trace_id, results, err);
 }
 
+/* The rows of the catalogue, which its own connection writes beside the tables of the file. */
+struct trace_rows {
+    struct store_ingest *ingest;
+    struct trace_place place;
+    const struct trace_results *results;
+};
+
+static bool run_insert(void *context, struct err *err)
+{
+    struct trace_rows *rows = context;
+    return insert_trace(rows->ingest, &rows->place, rows->results, err);
+}
+
 static bool write_tables(struct store_ingest *ingest,
                          const char *worker,
                          const char *span_digits,
@@ -249,12 +255,25 @@ static bool write_tables(struct store_ingest *ingest,
                          struct err *err)
 {
     struct results_file *file;
-    struct trace_place place = {.has_events = ingest->file != NULL,
-                                .worker = worker,
-                                .span_digits = span_digits,
-                                .format = format};
-    return ingest_log_open(ingest, &file, err) && ingest_rows_write(file, results, err) &&
-           insert_trace(ingest, &place, results, err);
+    struct trace_rows rows = {.ingest = ingest,
+                              .place = {.has_events = ingest->file != NULL,
+                                        .worker = worker,
+                                        .span_digits = span_digits,
+                                        .format = format},
+                              .results = results};
+    struct thread_helper helper;
+    struct err second = ERR_INIT;
+    if (!ingest_log_open(ingest, &file, err)) {
+        return false;
+    }
+    thread_helper_init(&helper, run_insert, &rows);
+    bool ok = thread_helper_give(&helper, err) && ingest_rows_write(file, results, err);
+    bool inserted = thread_helper_wait(&helper, &second);
+    thread_helper_end(&helper);
+    if (ok && !inserted) {
+        *err = second;
+    }
+    return ok && inserted;
 }
 
 bool store_ingest_tables(struct store_ingest *ingest,
