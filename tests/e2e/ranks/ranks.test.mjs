@@ -101,6 +101,8 @@ test('all ranks: late ones first, any unfolds on the same clock, range and searc
     await page.click('[role="tab"]:has-text("Matches"), button:has-text("Matches")');
     await eventually(async () => assert.match(await text('.tl-detail:visible'), /12 collectives match/));
     await eventually(async () => assert.match(await text('.tl-detail:visible'), /48 events in 4 ranks/));
+    await page.fill('.tl-search input', '/^all.*e$/');
+    await eventually(async () => assert.match(await text('.tl-detail:visible'), /in collectives alone[\s\S]*12 collectives match/));
     // A folded rank is searched, too: a click unfolds it where its first match is.
     await page.fill('.tl-search input', 'sgemm');
     await eventually(async () => assert.match(await text('.tl-detail:visible'), /48 events in 4 ranks[\s\S]*Rank 3/));

@@ -88,7 +88,8 @@ export function rankSearch(box, run, span, { show, light, startOfView, leave, ra
         const { rows } = answer;
         /** @type {api.RankHits[]} */
         const found = [];
-        const all = ranks();
+        const pattern = /^\/.+\/$/.test(q);
+        const all = pattern ? [] : ranks();
         const places = { collectives: h('div'), events: h('div') };
         fill(box, places.events, places.collectives);
         fill(places.collectives, rows.length ? collectives(answer, zoom) : null);
@@ -100,9 +101,9 @@ export function rankSearch(box, run, span, { show, light, startOfView, leave, ra
             found.push(...more.rows);
             done += more.searched;
         }
-        fill(places.events, eventsTable(found, all.length, all.length, goTo));
+        fill(places.events, pattern ? h('p', { class: 'quiet' }, 'A pattern is looked for in collectives alone, a text in the events of every rank.') : eventsTable(found, all.length, all.length, goTo));
         mark(q, [...rows.map(ofCollective), ...found.flatMap(({ hits }) => hits.flatMap(ofHit))]);
-        announce(summary(found, all.length, all.length));
+        announce(pattern ? fmt.plural(answer.total, 'collective') : summary(found, all.length, all.length));
     }
 
     /** Unfolds it where its first match is. @param {api.RankHits} row */
