@@ -84,11 +84,7 @@ static bool write_comparison(struct json_write *w,
     if (is_report && !store_trace_comparison(call->snapshot, trace->id, &id, err)) {
         return false;
     }
-    if (id != 0) {
-        jw_key_int(w, "comparison", id);
-    } else {
-        jw_key_null(w, "comparison");
-    }
+    jw_key_known_int(w, "comparison", id == 0 ? INT64_MIN : id);
     return true;
 }
 
@@ -153,11 +149,7 @@ static void write_figures(struct json_write *w, const struct store_run *run)
     jw_key(w, "figures");
     jw_object_begin(w);
     jw_key_int(w, "trace_id", run->trace_id);
-    if (run->device == NULL) {
-        jw_key_null(w, "device");
-    } else {
-        jw_key_string(w, "device", run->device);
-    }
+    jw_key_string(w, "device", run->device);
     jw_key_double(w, "utilisation", run->utilisation);
     jw_key_int(w, "steps", run->step_count);
     jw_key_double(w, "step_ns", run->step_ns);

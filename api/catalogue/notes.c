@@ -17,11 +17,7 @@ static void write_note(struct json_write *w, const struct store_note *note)
     jw_key_int(w, "id", note->id);
     jw_key_string(w, "run", note->run);
     jw_key(w, "trace");
-    if (note->trace_id == 0) {
-        jw_null(w);
-    } else {
-        jw_int(w, note->trace_id);
-    }
+    jw_known_int(w, note->trace_id == 0 ? INT64_MIN : note->trace_id);
     jw_key_string(w, "kind", store_note_kind_text(note->kind));
     jw_key_string(w, "name", *note->name == '\0' ? NULL : note->name);
     if (note->kind == NOTE_WINDOW) {

@@ -30,15 +30,6 @@ bool compare_post(struct api_call *call, struct err *err)
 
 /* ---- list ---- */
 
-static void write_pid(struct json_write *w, const char *key, int64_t pid)
-{
-    if (pid == COMPARISON_NO_PID) {
-        jw_key_null(w, key);
-    } else {
-        jw_key_int(w, key, pid);
-    }
-}
-
 static void write_item(struct json_write *w,
                        const struct api *api,
                        const struct store_comparison *stored,
@@ -52,18 +43,14 @@ static void write_item(struct json_write *w,
     jw_key_string(w, "kind", cycle_kind_name(comparison->kind));
     jw_key_bool(w, "strict", comparison->strict);
     catalogue_json_time(w, "created_at", stored->created_at_s);
-    if (stored->trace_id != 0) {
-        jw_key_int(w, "trace_id", stored->trace_id);
-    } else {
-        jw_key_null(w, "trace_id");
-    }
+    jw_key_known_int(w, "trace_id", stored->trace_id == 0 ? INT64_MIN : stored->trace_id);
     jw_key(w, "labels");
     jw_array_begin(w);
     jw_string(w, roles[SIDE_BASE].label);
     jw_string(w, roles[SIDE_CANDIDATE].label);
     jw_array_end(w);
-    write_pid(w, "base_pid", roles[SIDE_BASE].pid);
-    write_pid(w, "candidate_pid", roles[SIDE_CANDIDATE].pid);
+    jw_key_known_int(w, "base_pid", roles[SIDE_BASE].pid);
+    jw_key_known_int(w, "candidate_pid", roles[SIDE_CANDIDATE].pid);
     jw_key_int(w, "base_cycles", roles[SIDE_BASE].cycles);
     jw_key_int(w, "candidate_cycles", roles[SIDE_CANDIDATE].cycles);
     jw_key_double(w, "top_score", stored->top_score);

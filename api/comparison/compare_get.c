@@ -50,11 +50,7 @@ write_identity(struct json_write *w, const struct api *api, const struct store_c
     jw_key_int(w, "id", stored->id);
     compare_answer_url(w, api, stored->id);
     catalogue_json_time(w, "created_at", stored->created_at_s);
-    if (stored->trace_id != 0) {
-        jw_key_int(w, "trace_id", stored->trace_id);
-    } else {
-        jw_key_null(w, "trace_id");
-    }
+    jw_key_known_int(w, "trace_id", stored->trace_id == 0 ? INT64_MIN : stored->trace_id);
     jw_key(w, "traces");
     jw_object_begin(w);
     write_ids(w, "base", stored->trace_ids[SIDE_BASE], stored->trace_count[SIDE_BASE]);

@@ -335,11 +335,7 @@ bool history_metrics_get(struct api_call *call, struct err *err)
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
     jw_key(&w, "trace");
-    if (trace_id == 0) {
-        jw_null(&w);
-    } else {
-        jw_int(&w, trace_id);
-    }
+    jw_known_int(&w, trace_id == 0 ? INT64_MIN : trace_id);
     jw_key(&w, "metrics");
     jw_array_begin(&w);
     for (size_t i = 0; i < count; i++) {

@@ -22,11 +22,7 @@ static void write_delivery(struct json_write *w, const struct store_delivery *ro
     } else {
         jw_key_null(w, "next_at_s");
     }
-    if (row->status != 0) {
-        jw_key_int(w, "status", row->status);
-    } else {
-        jw_key_null(w, "status");
-    }
+    jw_key_known_int(w, "status", row->status == 0 ? INT64_MIN : row->status);
     jw_key_string(w, "error", row->error);
     jw_object_end(w);
 }

@@ -70,11 +70,7 @@ write_cells(struct json_write *w, const char *key, const struct shown *shown, co
         jw_array_begin(w);
         for (size_t s = shown->steps.first; s < shown->steps.end; s++) {
             int64_t value = cells[r * shown->verdict->step_count + s];
-            if (value == INT64_MIN) {
-                jw_null(w);
-            } else {
-                jw_int(w, value);
-            }
+            jw_known_int(w, value);
         }
         jw_array_end(w);
     }

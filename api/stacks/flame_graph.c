@@ -100,11 +100,7 @@ static void write_node(struct json_write *w, const struct flame_node *node, bool
     (void)snprintf(id, sizeof id, "%016" PRIx64, node->id);
     jw_object_begin(w);
     jw_key_string(w, "id", id);
-    if (node->parent == FLAME_NO_PARENT) {
-        jw_key_null(w, "parent");
-    } else {
-        jw_key_int(w, "parent", node->parent);
-    }
+    jw_key_known_int(w, "parent", node->parent == FLAME_NO_PARENT ? INT64_MIN : node->parent);
     jw_key_int(w, "depth", node->depth);
     jw_key_string(w, "name", node->name);
     jw_key_string(w, "kind", flame_kind_text(node->kind));
@@ -129,11 +125,7 @@ static void write_graph(struct api_call *call,
     jw_object_begin(&w);
     jw_key_string(&w, "by", by_words[request->options.by]);
     jw_key_string(&w, "weight", weight_words[request->options.weight]);
-    if (request->options.step == 0) {
-        jw_key_null(&w, "step");
-    } else {
-        jw_key_int(&w, "step", request->options.step);
-    }
+    jw_key_known_int(&w, "step", request->options.step == 0 ? INT64_MIN : request->options.step);
     jw_key_int(&w, "steps", graph->steps[0]);
     jw_key_int(&w, "node_count", (int64_t)graph->node_count);
     if (has_against) {

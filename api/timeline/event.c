@@ -30,11 +30,7 @@ static struct json_slice args_of(const char *json)
 
 static void key_known(struct json_write *w, const char *key, int64_t value, bool is_known)
 {
-    if (is_known) {
-        jw_key_int(w, key, value);
-    } else {
-        jw_key_null(w, key);
-    }
+    jw_key_known_int(w, key, is_known ? value : INT64_MIN);
 }
 
 static void write_place(struct json_write *w, uint32_t track, uint32_t lane)

@@ -19,15 +19,6 @@ static const char *text_of(const struct environment *side, enum environment_fact
 
 /* ---- JSON ---- */
 
-static void put_side(struct json_write *w, const char *key, const char *text)
-{
-    if (text == NULL) {
-        jw_key_null(w, key);
-    } else {
-        jw_key_string(w, key, text);
-    }
-}
-
 void environment_json_members(struct json_write *w, const struct environment sides[SIDE_COUNT])
 {
     if (environment_is_known(sides)) {
@@ -45,8 +36,8 @@ void environment_json_members(struct json_write *w, const struct environment sid
         jw_object_begin(w);
         jw_key_string(w, "name", environment_fact_name(fact));
         jw_key_string(w, "label", environment_fact_label(fact));
-        put_side(w, "base", sides[SIDE_BASE].facts[fact]);
-        put_side(w, "candidate", sides[SIDE_CANDIDATE].facts[fact]);
+        jw_key_string(w, "base", sides[SIDE_BASE].facts[fact]);
+        jw_key_string(w, "candidate", sides[SIDE_CANDIDATE].facts[fact]);
         jw_key_string(w, "match", environment_match_name(environment_match(sides, fact)));
         jw_key_bool(w, "decisive", environment_is_decisive(fact));
         jw_object_end(w);

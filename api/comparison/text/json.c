@@ -13,15 +13,6 @@
 
 #define SENTENCE_BYTES_MAX ((size_t)1 << 22)
 
-static void key_pid(struct json_write *w, const char *key, int64_t pid)
-{
-    if (pid == COMPARISON_NO_PID) {
-        jw_key_null(w, key);
-    } else {
-        jw_key_int(w, key, pid);
-    }
-}
-
 /* ---- summary ---- */
 
 static void put_name(struct json_write *w, const struct comparison_role *role)
@@ -232,8 +223,8 @@ void comparison_json_pair(struct json_write *w,
     const struct comparison_role *roles = comparison->roles;
     jw_key_string(w, "kind", cycle_kind_name(comparison->kind));
     jw_key_bool(w, "strict", comparison->strict);
-    key_pid(w, "base_pid", roles[SIDE_BASE].pid);
-    key_pid(w, "candidate_pid", roles[SIDE_CANDIDATE].pid);
+    jw_key_known_int(w, "base_pid", roles[SIDE_BASE].pid);
+    jw_key_known_int(w, "candidate_pid", roles[SIDE_CANDIDATE].pid);
     jw_key_string(w, "base_host", roles[SIDE_BASE].host);
     jw_key_string(w, "candidate_host", roles[SIDE_CANDIDATE].host);
     jw_key_double(w, "top_score", top_score);

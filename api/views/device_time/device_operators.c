@@ -22,11 +22,7 @@ static void write_members(struct json_write *w, const void *table_void)
     const struct device_operators *operators = &table->operators;
     jw_key_int(w, "device_ns", operators->device_ns);
     jw_key(w, "companion");
-    if (operators->companion == 0) {
-        jw_null(w);
-    } else {
-        jw_int(w, operators->companion);
-    }
+    jw_known_int(w, operators->companion == 0 ? INT64_MIN : operators->companion);
     jw_key(w, "alignment");
     jw_object_begin(w);
     jw_key_int(w, "equal", operators->alignment[ALIGN_EQUAL]);

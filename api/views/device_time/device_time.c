@@ -45,11 +45,7 @@ write_block(struct json_write *w, const char *key, const struct device_time_bloc
     jw_key_int(w, "exposed_memcpy_ns", block->exposed_memcpy_ns);
     jw_key_int(w, "idle_ns", rows_sub(total_ns, block->busy_ns));
     jw_key_int(w, "events", block->events);
-    if (total_ns == 0) {
-        jw_key_null(w, "utilisation");
-    } else {
-        jw_key_double(w, "utilisation", (double)block->busy_ns / (double)total_ns);
-    }
+    jw_key_double(w, "utilisation", rows_known_share(block->busy_ns, total_ns));
     jw_object_end(w);
 }
 
@@ -100,11 +96,7 @@ static void write_devices(struct json_write *w, const struct device_time *times)
     for (size_t i = 0; i < times->device_count; i++) {
         const struct device_time_device *device = &times->devices[i];
         jw_object_begin(w);
-        if (device->device == TRACE_NO_ID) {
-            jw_key_null(w, "device");
-        } else {
-            jw_key_int(w, "device", device->device);
-        }
+        jw_key_known_int(w, "device", device->device);
         jw_key_int(w, "device_ns", device->device_ns);
         write_blocks(w, &device->blocks);
         jw_object_end(w);

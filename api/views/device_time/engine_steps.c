@@ -57,11 +57,7 @@ static void write_phase(struct json_write *w, const struct engine_phase_total *t
     jw_key_string(w, "phase", engine_phase_text(total->phase));
     jw_key_int(w, "steps", total->steps);
     jw_key_int(w, "requests", total->requests);
-    if (total->tokens == ENGINE_UNKNOWN) {
-        jw_key_null(w, "tokens");
-    } else {
-        jw_key_int(w, "tokens", total->tokens);
-    }
+    jw_key_known_int(w, "tokens", total->tokens);
     jw_key_int(w, "duration_ns", total->duration_ns);
     jw_key_int(w, "device_ns", total->device_ns);
     write_json_classes(w, &total->classes);

@@ -31,19 +31,10 @@ bool memory_request_read(struct memory_request *request, struct api_call *call, 
                    "The trace has no memory records: profile with profile_memory=True");
 }
 
-static void put_bound(struct json_write *w, const char *name, int64_t bound, int64_t none)
-{
-    if (bound == none) {
-        jw_key_null(w, name);
-    } else {
-        jw_key_int(w, name, bound);
-    }
-}
-
 void memory_window_members(struct json_write *w, const struct memory_window *window)
 {
-    put_bound(w, "start_ns", window->start, INT64_MIN);
-    put_bound(w, "end_ns", window->end, INT64_MAX);
+    jw_key_known_int(w, "start_ns", window->start);
+    jw_key_known_int(w, "end_ns", window->end == INT64_MAX ? INT64_MIN : window->end);
 }
 
 int64_t memory_block_duration(const struct memory_block *block)

@@ -1,6 +1,7 @@
 /* Memory snapshots: figures of each device, who holds memory, blocks, the curve [FMT-4.5]. */
 #include "api/authorize.h"
 #include "api/handlers.h"
+#include "api/table/rows.h"
 #include "api/table/table_view.h"
 #include "ingest/jobs/on_request/snapshots.h"
 
@@ -76,12 +77,8 @@ static void write_figures(struct json_write *w, const struct snapshot_figures *f
     jw_key_int(w, "live_blocks", figures->live_blocks);
     jw_key_int(w, "free_segments_bytes", figures->free_segments_bytes);
     jw_key_int(w, "inactive_split_bytes", figures->inactive_split_bytes);
-    if (figures->reserved_bytes == 0) {
-        jw_key_null(w, "fragmentation");
-    } else {
-        jw_key_double(w, "fragmentation",
-                      (double)figures->inactive_split_bytes / (double)figures->reserved_bytes);
-    }
+    jw_key_double(w, "fragmentation",
+                  rows_known_share(figures->inactive_split_bytes, figures->reserved_bytes));
     write_classes(w, figures);
     jw_key_int(w, "events", figures->events);
     jw_key_int(w, "history_start_allocated_bytes", figures->history_start_allocated_bytes);
