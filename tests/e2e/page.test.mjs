@@ -50,7 +50,7 @@ async function loads(hash) {
 
 const views = ['overview', 'timeline', 'operators', 'kernels', 'memory', 'modules', 'calls'];
 /** @type {Record<string, string>} */
-const PLACES = { catalogue: '', run: '#/runs/gpu' };
+const PLACES = { catalogue: '', run: '#/runs/gpu', diff: '#/diff', compare: '#/compare' };
 for (const view of [...Object.keys(PLACES), ...views]) {
     test(`the first view of ${view}: few bytes, few turns, nothing asked for twice`, async () => {
         const { first, second } = await loads(PLACES[view] ?? `#/traces/${trace.id}/${view}`);

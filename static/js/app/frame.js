@@ -4,6 +4,7 @@ import { h, fill, icon, byId, copy, announce } from '../lib/dom.js';
 import { forgetAnswers } from '../lib/once.js';
 import { picker } from '../lib/picker.js';
 import { current as here, go, runHref, runViewHref, traceHref } from './router.js';
+import { allRuns } from '../lib/all_runs.js';
 import * as api from '../lib/api.js';
 import * as fmt from '../lib/fmt.js';
 import * as session from './session.js';
@@ -79,7 +80,7 @@ export async function show(route, signal) {
     const coming = known ? Promise.resolve(known) : findTrace(route, signal);
     // Awaited below, where its failure is told.
     coming.catch(() => {});
-    if (runs.length === 0) runs = (await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal)).runs;
+    if (runs.length === 0) runs = await allRuns(signal);
     // Other runs can be chosen even where this trace is not to be had.
     paint(route, known);
     const trace = await coming;

@@ -3,6 +3,7 @@
 import { h, fill } from '../lib/dom.js';
 import { picker } from '../lib/picker.js';
 import { modal, showFailure } from '../lib/states.js';
+import { allRuns } from '../lib/all_runs.js';
 import * as api from '../lib/api.js';
 import * as fmt from '../lib/fmt.js';
 
@@ -15,7 +16,7 @@ export async function pickTrace({ title, text, none, trace, able, onPick, signal
     const body = h('div', { class: 'tl-choose' });
     const dialog = modal(title, h('p', { class: 'quiet' }, text), body);
     try {
-        const { runs } = await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal);
+        const runs = await allRuns(signal);
         const paint = async (/** @type {string} */ name) => {
             const { trace_list: traces = [] } = await api.run(name, signal);
             const found = traces.filter(able);

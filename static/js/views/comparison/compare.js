@@ -7,6 +7,7 @@ import { empty } from '../../lib/states.js';
 import { canDiff, hasCycles } from './compare_links.js';
 import { sideChooser, sideBody, textField } from './compare_side.js';
 import { SIDES, SIDE_WORDS } from './sides.js';
+import { allRuns } from '../../lib/all_runs.js';
 import * as api from '../../lib/api.js';
 
 const KINDS = [{ value: '', label: 'Every kind' }, { value: 'step', label: 'Steps' }, { value: 'prefill', label: 'Prefill' }, { value: 'decode', label: 'Decode' },
@@ -19,7 +20,7 @@ const KINDS = [{ value: '', label: 'Every kind' }, { value: 'step', label: 'Step
  * @returns {Promise<Mounted>}
  */
 export async function mount(root, route, signal) {
-    const { runs } = await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal);
+    const runs = await allRuns(signal);
     const head = h('div', { class: 'view-head' }, h('h1', null, 'Compare cycles'), h('div', { class: 'view-tools' }, h('a', { class: 'button', href: diffHref({}) }, 'What changed'), h('a', { class: 'button', href: '#/comparisons' }, 'All comparisons')));
     if (!runs.some(hasCycles)) {
         fill(root, head, nothingToCompare());

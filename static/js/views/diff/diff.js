@@ -10,6 +10,7 @@ import { causes } from './causes.js';
 import { diffSides } from './sides.js';
 import { nameDiff } from './names.js';
 import { treeDiff } from './tree.js';
+import { allRuns } from '../../lib/all_runs.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -29,7 +30,7 @@ const OF_MODE = { q: null, sort: null, order: null, cols: null, only: null, row:
  * @returns {Promise<Mounted>}
  */
 export async function mount(root, route, signal) {
-    const { runs } = await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal);
+    const runs = await allRuns(signal);
     const sides = diffSides(runs, signal);
     const tools = h('div', { class: 'view-tools' });
     const body = h('div', { class: 'diff-body' });

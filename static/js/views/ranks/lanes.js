@@ -5,7 +5,7 @@
 
 import { isAbort } from '../../lib/api.js';
 import { channels } from '../../lib/colours.js';
-import { TILE_PX, Tiles, tileNs, zoomFor } from '../timeline/data.js';
+import { Sight, TILE_PX, tileNs, zoomFor } from '../timeline/sight.js';
 import * as api from './api.js';
 
 const AT_ONCE = 4;
@@ -20,10 +20,10 @@ export const LAYERS = [['busy', '--role-kernel'], ['transfer', '--role-communica
 
 /** @typedef {{z: number, at: number, canvas: HTMLCanvasElement, lines: Map<number, number>, levels: Map<number, api.Levels>, asked: Set<number>, used: number}} Tile lines: of the canvas, by rank */
 
-export class RankLanes extends Tiles {
+export class RankLanes extends Sight {
     /** @param {string} run @param {string | null} span @param {TimelineTracks} answer whose tracks are ranks @param {{onData: () => void, onError: (error: unknown) => void}} events */
     constructor(run, span, answer, events) {
-        super('', answer, { ask: () => Promise.reject(new Error('no slices')), destroy() {} }, events);
+        super(answer, events);
         this.run = run;
         this.span = span;
         /** @type {Map<string, Tile>} */
@@ -113,10 +113,6 @@ export class RankLanes extends Tiles {
     drop() {
         const old = [...this.drawn].filter(([, tile]) => tile.z !== this.base).sort(([, a], [, b]) => a.used - b.used);
         old.slice(0, Math.max(0, old.length - KEPT)).forEach(([key]) => this.drawn.delete(key));
-    }
-
-    pieces() {
-        return [];
     }
 
     /** The tile that has a rank then, the finest from a zoom on. @param {number} z @param {number} at @param {number} rank */

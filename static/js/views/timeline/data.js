@@ -5,87 +5,35 @@
  */
 
 import { isAbort } from '../../lib/api.js';
+import { Sight, TILE_PX, tileNs } from './sight.js';
 
-export const TILE_PX = 1024;
-const COARSEST = 44;
 /** Coarser tiles are looked for so far, finer ones are not worth it beyond that. */
 const FINER = 2;
 const AT_ONCE = 4;
-/** Between two looks at what is missing. */
-const PAUSE_MS = 60;
 /** On either side, so that panning does not wait. */
 const OVERSCAN_SCREENS = 3;
 /** Slices kept: about 30 bytes each. */
 const KEPT = 2e6;
 
 /** @typedef {{z: number, at: number, start: number, end: number, tracks: Map<number, LaneColumns | null>, items: number, used: number}} Tile null: nothing there */
-/** @typedef {{columns: LaneColumns, from: number, to: number}} Piece what to draw between two times */
+/** @typedef {import('./sight.js').Piece} Piece */
 /** @typedef {{tile: Tile, tracks: Set<number>, stop: AbortController}} Asked */
 
-/** @param {number} z */
-export const tileNs = (z) => TILE_PX * 2 ** z;
-
-/** @param {number} nsPerPixel */
-export const zoomFor = (nsPerPixel) => Math.max(0, Math.min(COARSEST, Math.floor(Math.log2(Math.max(1, nsPerPixel)))));
-
-export class Tiles {
+export class Tiles extends Sight {
     /**
      * @param {string} id of the trace
      * @param {TimelineTracks} answer
      * @param {import('./api.js').WindowReader} reader
      * @param {{onData: () => void, onError: (error: unknown) => void}} events
      */
-    constructor(id, answer, reader, { onData, onError }) {
+    constructor(id, answer, reader, events) {
+        super(answer, events);
         this.id = id;
-        this.answer = answer;
         this.reader = reader;
-        this.onData = onData;
-        this.onError = onError;
         /** @type {Map<string, Tile>} */
         this.tiles = new Map();
-        /** @type {TimelineLabel[]} */
-        this.labels = [];
-        /** @type {Map<string, number>} */
-        this.numbers = new Map();
-        /** The largest value of a counter's lane so far, "track lane". @type {Map<string, [number, number]>} */
-        this.extent = new Map();
         /** @type {Map<string, Asked[]>} */
         this.asked = new Map();
-        /** Tracks whose items are all at hand: what a zoom shows of them. @type {Map<number, (z: number) => LaneColumns>} */
-        this.own = new Map();
-        this.clock = 0;
-        /** @type {ReturnType<typeof setTimeout> | undefined} */
-        this.timer = undefined;
-        /** What is looked at: times of this trace, and the tracks in sight. @type {{start: number, end: number, z: number, tracks: number[]}} */
-        this.sight = { start: answer.start_ns, end: answer.end_ns, z: COARSEST, tracks: [] };
-        // The picture of the whole, which stands in for everything.
-        this.base = zoomFor((answer.end_ns - answer.start_ns) / TILE_PX);
-        this.held = true;
-        this.gone = false;
-    }
-
-    /** @param {number} start @param {number} end @param {number} width in CSS pixels @param {number[]} tracks */
-    look(start, end, width, tracks) {
-        this.clock += 1;
-        const z = Math.min(this.base, zoomFor((end - start) / width));
-        const { sight } = this;
-        const same = sight.z === z && sight.start === start && sight.end === end && sight.tracks.length === tracks.length && sight.tracks.every((track, at) => track === tracks[at]);
-        this.sight = { start, end, z, tracks };
-        if (same || this.timer !== undefined) return;
-        // The first look is answered at once.
-        this.timer = setTimeout(() => {
-            this.timer = undefined;
-            this.fetchMissing();
-        }, this.held ? 0 : PAUSE_MS);
-        this.held = false;
-    }
-
-    /** The tiles of a zoom that reach into a span of time and hold something. @param {number} z @param {number} start @param {number} end */
-    range(z, start, end) {
-        const size = tileNs(z);
-        const first = Math.floor(Math.max(start, this.answer.start_ns) / size);
-        const last = Math.floor(Math.min(end, this.answer.end_ns) / size);
-        return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
     }
 
     fetchMissing() {
@@ -145,17 +93,6 @@ export class Tiles {
         this.fetchMissing();
     }
 
-    /** @param {TimelineLabel} label */
-    number(label) {
-        const key = `${label.name}\n${label.category}\n${label.role}`;
-        let number = this.numbers.get(key);
-        if (number === undefined) {
-            number = this.labels.push(label) - 1;
-            this.numbers.set(key, number);
-        }
-        return number;
-    }
-
     /** @param {number} track @param {LaneColumns} columns of a counter */
     stretch(track, { offsets, points }) {
         if (!points) return;
@@ -185,7 +122,7 @@ export class Tiles {
 
     /** Whether a closer look would show nothing more. @param {number} z @param {number} at @param {number} track */
     known(z, at, track) {
-        if (this.own.has(track)) return true;
+        if (super.known(z, at, track)) return true;
         const own = this.tiles.get(`${z} ${at}`)?.tracks.get(track);
         if (own !== undefined) return true;
         const above = this.above(z, at, track);
@@ -208,8 +145,7 @@ export class Tiles {
      * @returns {Piece[]}
      */
     pieces(track, start, end, z, finer = FINER) {
-        const columnsAt = this.own.get(track);
-        if (columnsAt) return [{ columns: columnsAt(z), from: start, to: end }];
+        if (this.own.has(track)) return super.pieces(track, start, end, z);
         /** @type {Piece[]} */
         const list = [];
         for (const at of this.range(z, start, end)) {
@@ -233,8 +169,7 @@ export class Tiles {
     }
 
     destroy() {
-        this.gone = true;
-        clearTimeout(this.timer);
+        super.destroy();
         this.asked.forEach((list) => list.forEach(({ stop }) => stop.abort()));
     }
 }

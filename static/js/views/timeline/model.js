@@ -32,7 +32,7 @@ const MARGIN = 0.005;
 
 /**
  * A trace on the common clock: its times are shown `shift` nanoseconds later.
- * @typedef {{id: string, trace: Trace, answer: TimelineTracks, shift: number, tiles: import('./data.js').Tiles & {paint?: (scene: import('./canvas/draw.js').Scene, row: TimelineRow, y: number) => void}}} Pane
+ * @typedef {{id: string, trace: Trace, answer: TimelineTracks, shift: number, tiles: import('./sight.js').Sight & {paint?: (scene: import('./canvas/draw.js').Scene, row: TimelineRow, y: number) => void}}} Pane
  *     paint: of rows that are no lanes of slices, at a height in pixels of the screen
  */
 

@@ -1,6 +1,7 @@
 /** Which slice is under a point, and which are its neighbours: among what is drawn, else by asking. */
 
-import { firstAfter, zoomFor } from './data.js';
+import { firstAfter } from './data.js';
+import { zoomFor } from './sight.js';
 import { holdsSlices } from './model.js';
 
 /** How far beside a slice, in CSS pixels, still means it. */

@@ -6,6 +6,7 @@ import { picker } from '../../lib/picker.js';
 import { setParams, traceHref } from '../../app/router.js';
 import { showFailure } from '../../lib/states.js';
 import { CLASSES, classIndex, classKey } from './classes.js';
+import { allRuns } from '../../lib/all_runs.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -100,7 +101,7 @@ export function classBars(trace, data, signal) {
 
     /** Runs with kernel tables can be added, all of their tables at once. */
     async function offer() {
-        runs = (await api.runs({ limit: 1000, sort: 'name', order: 'asc' }, signal)).runs.filter(({ views }) => views.includes('utilisation'));
+        runs = (await allRuns(signal)).filter(({ views }) => views.includes('utilisation'));
         const options = runs.map((run) => ({ value: run.name, label: run.name, note: fmt.plural(run.traces, 'trace') }));
         if (signal.aborted || options.length < 2) return;
         fill(adder, picker({ label: 'Beside it', value: '', options, placeholder: 'Add the tables of a run', onPick: async (run) => {

@@ -13,7 +13,7 @@ const BYTES = /memory|bytes|alloc|reserved/i;
 export const counterText = (track, lane, value) => (BYTES.test(`${track.label} ${track.series?.[lane] ?? ''}`) ? fmt.bytes(value) : fmt.metric(value));
 
 /**
- * @param {import('./draw.js').Scene} scene @param {TimelineRow} row @param {import('../data.js').Piece[]} pieces
+ * @param {import('./draw.js').Scene} scene @param {TimelineRow} row @param {import('../sight.js').Piece[]} pieces
  * @param {number} lane @param {number} top @param {number} bottom
  */
 export function paintCounter(scene, row, pieces, lane, top, bottom) {

@@ -1,6 +1,7 @@
 /** The lanes of the tracks in sight, painted in pixels of the screen: rectangles never blur and a slice is never thinner than one. */
 
-import { firstAfter, zoomFor } from '../data.js';
+import { firstAfter } from '../data.js';
+import { zoomFor } from '../sight.js';
 import { rowsInSight } from '../model.js';
 import { shadeOf } from './colours.js';
 import { paintCounter } from './counter.js';
@@ -134,7 +135,7 @@ export function paintLanes(scene) {
 }
 
 /**
- * @param {Scene} scene @param {TimelineRow} row @param {import('../data.js').Piece[]} pieces
+ * @param {Scene} scene @param {TimelineRow} row @param {import('../sight.js').Piece[]} pieces
  * @param {number} lane @param {number} y @param {number} tall @param {Map<string, {x: number, y: number, text: string}[]>} names
  */
 function paintSlices(scene, row, pieces, lane, y, tall, names) {
