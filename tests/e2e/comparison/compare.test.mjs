@@ -113,6 +113,7 @@ before(async () => {
     traces.spanB = await upload('spans', 'worker0.1700000060000.csv', SLOW);
     traces.none = await upload('no cycles', 'worker0.1700000000000.pt.trace.json', NO_CYCLES);
     traces.report = await upload('report', 'comparison.md', REPORT);
+    await upload('untitled', 'comparison.csv', 'Function Name,Metric Name,Device,Suspicion Score,Δβ(%),p-value(β)\nf,gpu_usage,GPU 0,2.5,1.5,0.01\n');
 });
 after(async () => {
     await chrome?.stop();
@@ -378,7 +379,7 @@ test('the list: newest first, search, delete', async () => {
     const all = await get(server.url, 'comparisons');
     await open('#/comparisons');
     const titles = () => page.$$eval('.run-name', (list) => list.map((item) => item.textContent));
-    assert.deepEqual(await titles(), all.comparisons.map((item) => item.title));
+    assert.deepEqual(await titles(), all.comparisons.map((item) => item.title || `Comparison ${item.id}`));
     assert.equal((await titles())[0], 'to be deleted');
     await page.fill('.search', 'slow_clock');
     await addressed(page, 'q=slow_clock');

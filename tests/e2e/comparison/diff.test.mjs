@@ -239,7 +239,7 @@ test('the call tree is gone down by click and key, and the address leads back', 
     await eventually(async () => assert.equal(await page.getAttribute('.tree-child >> nth=0', 'data-path'), below.children[0].path));
     const matched = ({ base, candidate }) => ![base.name, candidate.name].some((name) => ['CompositeNodes', 'Blank'].includes(name));
     const between = below.children.find((child) => !matched(child));
-    if (between) assert.match(await page.textContent(`[data-path="${between.path}"]`), below.children.some(matched) ? / (between|before|after) / : /nodes?/);
+    if (between) assert.match(await page.textContent(`[data-path="${between.path}"]`), below.children.some(matched) ? /^(Between|Before|After) .* node/ : /nodes?/);
     await page.click('.crumbs button');
     await eventually(async () => assert.equal(await page.locator('.tree-level tbody tr').count(), root.children.length));
 });

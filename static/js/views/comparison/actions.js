@@ -2,6 +2,7 @@
 
 import { toast } from '../../lib/dom.js';
 import { confirm } from '../../lib/states.js';
+import { titleOf } from './sides.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -12,7 +13,7 @@ import * as fmt from '../../lib/fmt.js';
 export async function deleteComparison(item, href) {
     const pairs = typeof item.pairs === 'number' ? item.pairs : item.pairs.length;
     const yes = await confirm({
-        title: `Delete ${item.title}?`,
+        title: `Delete ${titleOf(item)}?`,
         text: `${pairs > 1 ? `All ${fmt.plural(pairs, 'pair')} of this comparison` : 'This comparison'} will be gone for everybody. The traces stay.`,
         yes: 'Delete comparison',
     });

@@ -11,7 +11,7 @@ import { deleteComparison } from './actions.js';
 import { picker } from '../../lib/picker.js';
 import { comparisonHref, diffHref, go, setParams } from '../../app/router.js';
 import { empty } from '../../lib/states.js';
-import { cyclesText, pairText, roleText, scoreText, verdictWord } from './sides.js';
+import { cyclesText, pairText, roleText, scoreText, titleOf, verdictWord } from './sides.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -75,7 +75,7 @@ function head(data) {
     const { traces, pairs } = data;
     const sides = { base: traces.base.join(','), candidate: traces.candidate.join(',') };
     return h('div', { class: 'comparison-head' },
-        h('div', { class: 'view-head' }, h('h1', null, data.title), h('div', { class: 'view-tools' },
+        h('div', { class: 'view-head' }, h('h1', null, titleOf(data)), h('div', { class: 'view-tools' },
             h('a', { class: 'button', href: api.comparisonUrl(data.id, 'markdown'), download: '' }, 'Markdown'),
             h('a', { class: 'button', href: api.comparisonUrl(data.id, 'csv'), download: '' }, 'Export CSV'),
             traces.base.length === 1 && traces.candidate.length === 1 ? h('a', { class: 'button', href: diffHref(sides) }, 'What changed') : null,

@@ -4,7 +4,7 @@ import { h, fill, icon, debounce } from '../../lib/dom.js';
 import { setParams, comparisonHref } from '../../app/router.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
 import { deleteComparison } from './actions.js';
-import { cyclesText, roleText, scoreText, verdictChip } from './sides.js';
+import { cyclesText, roleText, scoreText, titleOf, verdictChip } from './sides.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -78,7 +78,7 @@ function itemTable(items) {
             h('th', { scope: 'col', class: 'kind-int col-pairs' }, 'Pairs'), h('th', { scope: 'col', class: 'kind-int col-when' }, 'Created'),
             h('th', { scope: 'col', class: 'col-actions' }, h('span', { class: 'visually-hidden' }, 'Delete')))),
         h('tbody', null, items.map((item) => h('tr', null,
-            h('th', { scope: 'row', class: 'kind-name' }, h('a', { class: 'run-name', href: comparisonHref(item.id) }, item.title),
+            h('th', { scope: 'row', class: 'kind-name' }, h('a', { class: 'run-name', href: comparisonHref(item.id) }, titleOf(item)),
                 item.trace_id === null ? null : h('span', { class: 'tag' }, 'uploaded report'),
                 h('p', { class: 'run-note' }, [item.labels.join(' against '), roleText(item), cyclesText(item.kind)].filter(Boolean).join(', '))),
             h('td', null, verdictChip(item.verdict)),
@@ -86,7 +86,7 @@ function itemTable(items) {
             h('td', { class: 'kind-int col-cycles' }, `${fmt.int(item.base_cycles)} / ${fmt.int(item.candidate_cycles)}`),
             h('td', { class: 'kind-int col-pairs' }, fmt.int(item.pairs)),
             h('td', { class: 'kind-int col-when' }, h('time', { datetime: item.created_at, title: fmt.date(item.created_at) }, fmt.ago(item.created_at))),
-            h('td', { class: 'col-actions' }, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete ${item.title}`, title: 'Delete',
+            h('td', { class: 'col-actions' }, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete ${titleOf(item)}`, title: 'Delete',
                 onclick: () => deleteComparison(item) }, icon('close')))))));
 }
 

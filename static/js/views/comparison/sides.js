@@ -18,6 +18,9 @@ export const sideColour = (side) => token(`--side-${side}`);
 /** Not by colour alone. @type {Record<Side, string>} */
 export const SIDE_POINTS = { base: 'circle', candidate: 'rectRot' };
 
+/** A report that came as a table names none. @param {{id: number, title: string}} comparison */
+export const titleOf = ({ id, title }) => title || `Comparison ${id}`;
+
 /** The label of a side behind its mark. @param {Side} side @param {string} label */
 export const sideName = (side, label) => h('span', { class: 'side-name' }, h('span', { class: `side-mark side-${side}`, 'aria-hidden': 'true' }), h('span', { class: 'side-text', 'data-tip': label }, label));
 

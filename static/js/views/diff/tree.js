@@ -109,12 +109,13 @@ export function treeDiff(traces, device, signal) {
     function levelTable(shown, all, node, time) {
         const most = all.reduce((max, child) => Math.max(max, child.base[time], child.candidate[time]), 1);
         const unit = fmt.timeUnit(Math.max(node.base[time], node.candidate[time], most));
+        const places = placesOf(node.children);
         return h('table', { class: 'tree-level' }, h('caption', { class: 'visually-hidden' }, `Below ${nodeName(node)}`),
             h('thead', null, h('tr', null, h('th', { scope: 'col', class: 'col-name' }, fmt.plural(all.length, 'node')),
                 h('th', { scope: 'col' }, h('span', { class: 'side-key' }, SIDES.map((side) => sideName(side, SIDE_WORDS[side])))),
                 SIDES.map((side) => h('th', { scope: 'col', class: 'col-value' }, SIDE_WORDS[side])), h('th', { scope: 'col', class: 'col-value' }, 'Δ'), h('th', { scope: 'col', class: 'col-change' }, 'Change'))),
             h('tbody', null, shown.map((child) => h('tr', null,
-                h('th', { scope: 'row', class: 'col-name' }, childName(child, placeWords(child, node.children))),
+                h('th', { scope: 'row', class: 'col-name' }, childName(child, places.get(child) ?? '')),
                 h('td', null, h('span', { class: 'tree-bars', 'aria-hidden': 'true' }, SIDES.map((side) => bar(side, child[side], time, most)))),
                 SIDES.map((side) => h('td', { class: 'col-value' }, child[side].name === BLANK ? '–' : fmt.time(child[side][time], unit))),
                 h('td', { class: 'col-value' }, deltaText(deltaOf(child, time), unit)),
@@ -123,7 +124,7 @@ export function treeDiff(traces, device, signal) {
 
     /** @param {DiffChild} child @param {string} place */
     function childName(child, place) {
-        const name = h('span', { class: 'tree-name' }, nodeName(child), place ? h('span', { class: 'quiet' }, ` ${place}`) : null);
+        const name = h('span', { class: 'tree-name' }, place || nodeName(child), place ? h('span', { class: 'quiet' }, ` ${nodeName(child)}`) : null);
         // A node without children has operators, which are worth a look too.
         return h('button', { class: 'tree-child', type: 'button', 'data-path': child.path, onclick: () => descend(child.path) }, child.children ? icon('chevron') : h('span', { class: 'tree-none', 'aria-hidden': 'true' }), name);
     }
@@ -187,13 +188,38 @@ function briefName(child) {
     return name.length > BRIEF ? `${name.slice(0, BRIEF - 1)}…` : name;
 }
 
-/** Nodes that have no name together stand between two that have: which. @param {DiffChild} child @param {DiffChild[]} siblings in their order */
-function placeWords(child, siblings) {
-    if (isMatched(child)) return '';
-    const at = siblings.indexOf(child);
-    const [before, after] = [siblings.slice(0, at).reverse().find(isMatched), siblings.slice(at + 1).find(isMatched)];
-    if (before && after) return `between ${briefName(before)} and ${briefName(after)}`;
-    return before ? `after ${briefName(before)}` : after ? `before ${briefName(after)}` : '';
+/** @param {DiffChild | null} before @param {DiffChild | null} after */
+function placeWords(before, after) {
+    if (before && after) return `Between ${briefName(before)} and ${briefName(after)}`;
+    return before ? `After ${briefName(before)}` : after ? `Before ${briefName(after)}` : '';
+}
+
+/**
+ * Nodes that have no name together stand between two that have: which, and the how manieth there, as steps are alike.
+ * @param {DiffChild[]} siblings in their order
+ * @returns {Map<DiffChild, string>}
+ */
+function placesOf(siblings) {
+    /** @type {(DiffChild | null)[]} */
+    const next = [];
+    for (let at = siblings.length - 1, after = null; at >= 0; at -= 1) {
+        next[at] = after;
+        if (isMatched(siblings[at])) after = siblings[at];
+    }
+    /** @type {Map<string, DiffChild[]>} */
+    const alike = new Map();
+    let before = null;
+    for (const [at, child] of siblings.entries()) {
+        if (isMatched(child)) {
+            before = child;
+            continue;
+        }
+        const words = placeWords(before, next[at]);
+        const list = alike.get(words) ?? [];
+        list.push(child);
+        alike.set(words, list);
+    }
+    return new Map([...alike].flatMap(([words, list]) => list.map((child, at) => [child, words && list.length > 1 ? `${words}, ${at + 1} of ${list.length}` : words])));
 }
 
 /** @param {import('../comparison/sides.js').Side} side @param {DiffSide} figures @param {Time} time @param {number} most */
