@@ -124,7 +124,7 @@ export function treeDiff(traces, device, signal) {
 
     /** @param {DiffChild} child @param {string} place */
     function childName(child, place) {
-        const name = h('span', { class: 'tree-name' }, place || nodeName(child), place ? h('span', { class: 'quiet' }, ` ${nodeName(child)}`) : null);
+        const name = h('span', { class: 'tree-name' }, place || nodeName(child), place ? h('span', { class: 'quiet' }, ` (${nodeName(child)})`) : null);
         // A node without children has operators, which are worth a look too.
         return h('button', { class: 'tree-child', type: 'button', 'data-path': child.path, onclick: () => descend(child.path) }, child.children ? icon('chevron') : h('span', { class: 'tree-none', 'aria-hidden': 'true' }), name);
     }
