@@ -256,8 +256,8 @@ struct store_ingest_owner {
     /* Waits for the job. False: there will be none. */
     bool (*await)(void *context, int64_t *job_id, struct err *err);
 };
-/* As store_ingest_begin, before the job exists. Keeps some megabytes of events in memory, and asks
- * `owner` once, when it must write the first row. `owner` must outlive the ingest. */
+/* As store_ingest_begin, before the job exists. Events go to the file of their trace meanwhile;
+ * `owner` is asked once, when the first row of the catalogue is due, and must outlive the ingest. */
 bool store_ingest_begin_streaming(struct store *store,
                                   const struct store_ingest_owner *owner,
                                   struct store_ingest **out,
