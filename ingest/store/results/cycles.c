@@ -1,7 +1,7 @@
 #include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
-#include "ingest/store/results/blocks.h"
 #include "ingest/store/results/ingest_rows.h"
+#include "ingest/store/results/packed/blocks.h"
 #include "ingest/store/results_files.h"
 
 static bool

@@ -3,9 +3,9 @@
 #include "ingest/base/saturating.h"
 #include "ingest/model/tables.h"
 #include "ingest/store/db/row_writer.h"
-#include "ingest/store/results/blocks.h"
 #include "ingest/store/results/comparison_rows.h"
-#include "ingest/store/results/row_blocks.h"
+#include "ingest/store/results/packed/blocks.h"
+#include "ingest/store/results/packed/row_blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
 #include "ingest/store/results/ingest_rows.h"
-#include "ingest/store/results/row_blocks.h"
+#include "ingest/store/results/packed/row_blocks.h"
 #include "ingest/store/results_files.h"
 
 bool results_read_parts(const struct rows_reader *in,

@@ -3,7 +3,7 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/sort.h"
-#include "ingest/store/results/row_blocks.h"
+#include "ingest/store/results/packed/row_blocks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "ingest/model/results/results.h"
 #include "ingest/model/tables.h"
 #include "ingest/store/db/rows_reader.h"
-#include "ingest/store/results/row_blocks.h"
+#include "ingest/store/results/packed/row_blocks.h"
 
 #define SQL_MAX_BYTES ((size_t)64 << 10)
 #define TEXTS_TOGETHER 4 /* of a column of TABLE_SHARED_4 */

@@ -85,7 +85,7 @@ CREATE TABLE bad_row (
 -- Cycles and what each function took of each of them. `kind` is enum cycle_kind: 0 step, 1 prefill, 2 decode,
 -- 3 layer, 4 mixed, 5 idle, 6 diffusion.
 
--- Rows of the declared tables (ingest/model/tables), some thousands a row, packed (results/row_blocks.h).
+-- Rows of the declared tables (ingest/model/tables), some thousands a row, packed (results/packed/row_blocks.h).
 CREATE TABLE row_block (
     trace_id  INTEGER NOT NULL,
     name      TEXT NOT NULL,    -- of the table: "operator", "kernel", ...

@@ -1,6 +1,6 @@
 /* Cycles and what functions took of them come out of the store as they went in. */
 #include "ingest/store/internal.h"
-#include "ingest/store/results/cycle_use_codec.h"
+#include "ingest/store/results/packed/cycle_use_codec.h"
 #include "tests/unit/ingest/analysis/row_checks.h"
 #include "tests/unit/ingest/store/trace_file.h"
 

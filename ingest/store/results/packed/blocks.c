@@ -1,8 +1,8 @@
-#include "ingest/store/results/blocks.h"
+#include "ingest/store/results/packed/blocks.h"
 
 #include "ingest/store/codec/column_parts.h"
-#include "ingest/store/results/cycle_use_codec.h"
-#include "ingest/store/results/rank_blocks.h"
+#include "ingest/store/results/packed/cycle_use_codec.h"
+#include "ingest/store/results/packed/rank_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>

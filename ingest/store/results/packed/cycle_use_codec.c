@@ -1,4 +1,4 @@
-#include "ingest/store/results/cycle_use_codec.h"
+#include "ingest/store/results/packed/cycle_use_codec.h"
 
 #include "ingest/base/text/strtab.h"
 #include "ingest/model/tables.h"

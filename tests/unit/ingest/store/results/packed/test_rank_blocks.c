@@ -1,7 +1,7 @@
 /* Digests of ranks packed and read back; no damaged byte gives a digest that an analysis could
  * stumble over. */
 #include "ingest/model/rank_digest.h"
-#include "ingest/store/results/rank_blocks.h"
+#include "ingest/store/results/packed/rank_blocks.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

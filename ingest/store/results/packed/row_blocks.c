@@ -1,4 +1,4 @@
-#include "ingest/store/results/row_blocks.h"
+#include "ingest/store/results/packed/row_blocks.h"
 
 #include "ingest/base/text/strtab.h"
 

@@ -1,4 +1,4 @@
-#include "ingest/store/results/rank_blocks.h"
+#include "ingest/store/results/packed/rank_blocks.h"
 
 #include "ingest/model/operations.h"
 #include "ingest/model/rank_digest.h"
