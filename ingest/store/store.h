@@ -257,7 +257,8 @@ struct store_ingest_owner {
     bool (*await)(void *context, int64_t *job_id, struct err *err);
 };
 /* As store_ingest_begin, before the job exists. Events go to the file of their trace meanwhile;
- * `owner` is asked once, when the first row of the catalogue is due, and must outlive the ingest. */
+ * `owner` is asked once, when the first row of the catalogue is due, and must outlive the ingest.
+ */
 bool store_ingest_begin_streaming(struct store *store,
                                   const struct store_ingest_owner *owner,
                                   struct store_ingest **out,
