@@ -1,6 +1,5 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
-#include "ingest/base/thread.h"
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/events/writer.h"
 #include "ingest/store/history/points.h"
@@ -234,19 +233,6 @@ static bool insert_trace(struct store_ingest *ingest,
     return ingest_rows_comparison(store, ingest->trace_id, results, err);
 }
 
-/* The rows of the catalogue, which its own connection writes beside the tables of the file. */
-struct trace_rows {
-    struct store_ingest *ingest;
-    struct trace_place place;
-    const struct trace_results *results;
-};
-
-static bool run_insert(void *context, struct err *err)
-{
-    struct trace_rows *rows = context;
-    return insert_trace(rows->ingest, &rows->place, rows->results, err);
-}
-
 static bool write_tables(struct store_ingest *ingest,
                          const char *worker,
                          const char *span_digits,
@@ -255,25 +241,12 @@ static bool write_tables(struct store_ingest *ingest,
                          struct err *err)
 {
     struct results_file *file;
-    struct trace_rows rows = {.ingest = ingest,
-                              .place = {.has_events = ingest->file != NULL,
-                                        .worker = worker,
-                                        .span_digits = span_digits,
-                                        .format = format},
-                              .results = results};
-    struct thread_helper helper;
-    struct err second = ERR_INIT;
-    if (!ingest_log_open(ingest, &file, err)) {
-        return false;
-    }
-    thread_helper_init(&helper, run_insert, &rows);
-    bool ok = thread_helper_give(&helper, err) && ingest_rows_write(file, results, err);
-    bool inserted = thread_helper_wait(&helper, &second);
-    thread_helper_end(&helper);
-    if (ok && !inserted) {
-        *err = second;
-    }
-    return ok && inserted;
+    struct trace_place place = {.has_events = ingest->file != NULL,
+                                .worker = worker,
+                                .span_digits = span_digits,
+                                .format = format};
+    return ingest_log_open(ingest, &file, err) && ingest_rows_write(file, results, err) &&
+           insert_trace(ingest, &place, results, err);
 }
 
 bool store_ingest_tables(struct store_ingest *ingest,
