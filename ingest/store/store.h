@@ -172,6 +172,7 @@ struct store_job {
     const char *sha256_hex;
     uint64_t size_bytes;
     bool replace; /* when the job is done, its traces replace those of the same run and file name */
+    bool is_again; /* its traces were there before, and are analysed again: uploads go first */
     enum job_state state;
     const char *marker;  /* function whose calls mark cycles, from the upload; NULL: find it */
     int64_t rank;        /* as given at upload; STORE_NO_RANK */
@@ -197,11 +198,11 @@ bool store_job_get(struct store_snapshot *snapshot,
                    struct store_job **out,
                    struct err *err) KS_MUST_USE;
 /* Says by which rules of kernel classes uploads are analysed from now on: the SHA-256 of their
- * file,
- * "" for the built-in ones. What other rules have analysed is stale: its jobs are queued again, and
- * its traces, which keep their ids, notes and tags, are invisible until they are done. Traces
- * without device work do not depend on rules, and uploads whose bytes were not kept stay as they
- * are. Call it before jobs_create. */
+ * file, "" for the built-in ones. What other rules, or an older version of the analyses
+ * (db/schema.h), have analysed is stale: its jobs are queued again, and its traces, which keep
+ * their ids, notes and tags, are invisible until they are done. Traces without device work do not
+ * depend on rules, and uploads whose bytes were not kept stay as they are. New uploads are analysed
+ * first. Call it before jobs_create. */
 bool store_follow_rules(struct store *store,
                         const char *rules_sha256_hex,
                         struct err *err) KS_MUST_USE;

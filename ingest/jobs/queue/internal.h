@@ -26,6 +26,7 @@ struct job {
     uint64_t estimate_bytes; /* estimate of what its model will need */
     uint64_t grant_bytes;    /* what it may use while it runs */
     unsigned attempt;
+    bool is_again; /* analyses again what was there: see struct store_job */
     enum job_state state;
     enum job_arrival arrival;
     struct streaming_ingest *streaming; /* its streaming read; NULL: none */

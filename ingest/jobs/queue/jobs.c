@@ -112,6 +112,7 @@ static struct job *new_job(const struct store_job *row, uint64_t estimate_bytes)
     job->file_name = strdup(row->file_name);
     job->marker = row->marker == NULL ? NULL : strdup(row->marker);
     job->rank = row->rank;
+    job->is_again = row->is_again;
     job->size_bytes = row->size_bytes;
     job->estimate_bytes = estimate_bytes;
     job->state = JOB_QUEUED;
@@ -448,7 +449,7 @@ static bool has_room(struct jobs *jobs, struct err *err)
     uint64_t queued = 0;
     (void)pthread_mutex_lock(&jobs->lock);
     for (const struct job *job = jobs->head; job != NULL; job = job->next) {
-        queued += job->state == JOB_QUEUED;
+        queued += job->state == JOB_QUEUED && !job->is_again;
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return jobs->max_queued == 0 || queued < jobs->max_queued ||

@@ -140,25 +140,34 @@ static bool waits_for_its_name(const struct jobs *jobs, const struct job *job)
     return false;
 }
 
-/* The next job with its grant, or NULL. `lock` is held. */
-static struct job *pick(struct jobs *jobs)
+/* Of uploads, or of what is analysed again. *passes: one of them waits for memory. */
+static struct job *pick_of(struct jobs *jobs, bool is_again, bool *passes)
 {
-    bool passes = false;
     for (struct job *job = jobs->head; job != NULL; job = job->next) {
-        if (job->state != JOB_QUEUED || waits_for_its_name(jobs, job)) {
+        if (job->state != JOB_QUEUED || job->is_again != is_again ||
+            waits_for_its_name(jobs, job)) {
             continue;
         }
         job->grant_bytes = grant_of(jobs, job);
         if (job->grant_bytes > 0) {
-            jobs->passed_by = passes ? jobs->passed_by + 1 : 0;
+            jobs->passed_by = *passes ? jobs->passed_by + 1 : 0;
             return job;
         }
-        passes = true;
+        *passes = true;
         if (jobs->passed_by >= PASSED_BY_MAX) {
             return NULL;
         }
     }
     return NULL;
+}
+
+/* The next job with its grant, or NULL. `lock` is held. */
+static struct job *pick(struct jobs *jobs)
+{
+    bool passes = false;
+    struct job *job = pick_of(jobs, false, &passes);
+    bool is_held = passes && jobs->passed_by >= PASSED_BY_MAX;
+    return job != NULL || is_held ? job : pick_of(jobs, true, &passes);
 }
 
 /* ---- carrying out ---- */

@@ -130,7 +130,7 @@ bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, 
 
 #define JOB_SELECT                                                                         \
     "SELECT id, run, file_name, sha256, size_bytes, replace, marker, coalesce(rank, -1), " \
-    "project, state,"                                                                      \
+    "project, EXISTS (SELECT 1 FROM taken_over WHERE job_id = job.id), state,"             \
     " error_code, error_offset, error_message FROM job"
 
 static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *job)
@@ -145,6 +145,7 @@ static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *
     job->marker = db_get_text(st, arena);
     job->rank = db_get_int(st);
     job->project = db_get_text(st, arena);
+    job->is_again = db_get_bool(st);
     job->state = state_of(db_peek_text(st, &len));
     job->error_code = store_error_code_of(db_peek_text(st, &len));
     job->error_offset = db_get_is_null(st) ? ERR_NO_OFFSET : 0;

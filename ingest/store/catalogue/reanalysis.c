@@ -1,8 +1,9 @@
-/* Results that follow other rules of kernel classes than today's: their uploads get their jobs
- * back. What is queued looks as after a takeover (catalogue/takeover.h), so that the same code
- * gives traces their ids back. Each upload is one transaction: a crash leaves the rest for the next
- * start. */
+/* Results of an older version of the analyses, or by other rules of kernel classes than today's:
+ * their uploads get their jobs back. What is queued looks as after a takeover
+ * (catalogue/takeover.h), so that the same code gives traces their ids back. Each upload is one
+ * transaction: a crash leaves the rest for the next start. */
 #include "ingest/store/catalogue/run_figures.h"
+#include "ingest/store/db/schema.h"
 #include "ingest/store/internal.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 struct stale {
     int64_t upload_id, job_id, run_id;
+    bool is_older; /* than this version of the analyses; else it follows other rules */
     char sha256_hex[SHA256_HEX_BYTES];
 };
 
@@ -20,15 +22,18 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
     size_t len;
     *out = (struct stale){0};
     db_prepare(&st, store->writer,
-               "SELECT id, job_id, run_id, sha256 FROM upload WHERE id > ?1 AND published = 1 AND"
-               " rules <> ?2 AND EXISTS (SELECT 1 FROM trace WHERE upload_id = upload.id AND"
-               " has_kernel = 1) ORDER BY id LIMIT 1");
+               "SELECT id, job_id, run_id, analysis_version < ?3, sha256 FROM upload WHERE id > ?1"
+               " AND published = 1 AND (analysis_version < ?3 OR (rules <> ?2 AND EXISTS"
+               " (SELECT 1 FROM trace WHERE upload_id = upload.id AND has_kernel = 1)))"
+               " ORDER BY id LIMIT 1");
     db_put_int(&st, after);
     db_put_text(&st, store->rules);
+    db_put_int(&st, ANALYSIS_VERSION);
     if (db_next(&st)) {
         out->upload_id = db_get_int(&st);
         out->job_id = db_get_int(&st);
         out->run_id = db_get_int(&st);
+        out->is_older = db_get_bool(&st);
         const char *sha256_hex = db_peek_text(&st, &len);
         if (sha256_hex != NULL && len < sizeof out->sha256_hex) {
             memcpy(out->sha256_hex, sha256_hex, len + 1);
@@ -61,37 +66,45 @@ static bool requeue(struct store *store, const struct stale *stale, struct err *
            store_write_end(store, queue_again(store->writer, stale, err), err);
 }
 
-static void say(const struct store *store, size_t queued, size_t left)
+/* Of one reason. */
+struct stale_count {
+    size_t queued;
+    size_t left; /* their bytes were not kept */
+};
+
+static void say(const struct store *store, bool is_older, const struct stale_count *count)
 {
-    if (queued > 0) {
-        log_write(store->log, LOG_INFO,
-                  "the rules of kernel classes are others: %zu uploads are analysed again", queued);
+    if (count->queued > 0) {
+        log_write(store->log, LOG_INFO, "%s: %zu uploads are analysed again",
+                  is_older ? "an older version of the analyses has made results"
+                           : "the rules of kernel classes are others",
+                  count->queued);
     }
-    if (left > 0) {
+    if (count->left > 0) {
         log_write(store->log, LOG_WARN,
-                  "%zu uploads follow other rules of kernel classes and stay as they are: their "
-                  "bytes were not kept",
-                  left);
+                  "%zu uploads %s and stay as they are: their bytes were not kept", count->left,
+                  is_older ? "were analysed by an older version"
+                           : "follow other rules of kernel classes");
     }
 }
 
 bool store_follow_rules(struct store *store, const char *rules_sha256_hex, struct err *err)
 {
     struct stale stale = {0};
-    size_t queued = 0;
-    size_t left = 0;
+    struct stale_count counts[2] = {{0}};
     (void)snprintf(store->rules, sizeof store->rules, "%s", rules_sha256_hex);
     bool ok = next_stale(store, 0, &stale, err);
     while (ok && stale.upload_id != 0) {
         bool kept = false;
         struct err ignored = ERR_INIT; /* what cannot be found out stays as it is */
         kept = store_blob_is_kept(store, stale.sha256_hex, &kept, &ignored) && kept;
-        queued += kept;
-        left += !kept;
+        counts[stale.is_older].queued += kept;
+        counts[stale.is_older].left += !kept;
         ok = (!kept || requeue(store, &stale, err)) &&
              next_stale(store, stale.upload_id, &stale, err);
     }
-    say(store, queued, left);
+    say(store, false, &counts[false]);
+    say(store, true, &counts[true]);
     /* A trace gets its id back only when its old rows are gone. */
-    return ok && (queued == 0 || store_purge(store, err));
+    return ok && (counts[false].queued + counts[true].queued == 0 || store_purge(store, err));
 }

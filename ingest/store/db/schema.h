@@ -9,10 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* PRAGMA user_version of a database of this program. Raise it with every change of the schema, and
- * whenever stored results mean something else than before: a database of an older version is taken
- * over (catalogue/takeover.h), so that every trace is analysed again. */
-#define SCHEMA_VERSION 29
+/* PRAGMA user_version of a database of this program. Raise it with every change of the schema, of
+ * the catalogue or of the files: a database of an older version is taken over
+ * (catalogue/takeover.h), so that every trace is analysed again. */
+#define SCHEMA_VERSION 30
+/* Version of the analyses, which stands in the row of every upload. Raise it when the same bytes
+ * give other figures than before, in tables that stayed as they are: what an older version has
+ * analysed is analysed again in the background (catalogue/reanalysis.c). */
+#define ANALYSIS_VERSION 1
 
 /* All statements of the catalogue, and of the file of a trace; NUL-terminated ASCII. */
 extern const char schema_sql[];

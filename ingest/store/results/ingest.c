@@ -1,6 +1,7 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
 #include "ingest/store/catalogue/run_figures.h"
+#include "ingest/store/db/schema.h"
 #include "ingest/store/events/writer.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/ingest_log.h"
@@ -47,10 +48,12 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
     }
     db_prepare(&st, db,
                "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s,"
-               " rules) SELECT r.id, j.id, j.file_name, j.sha256, j.size_bytes, j.received_at_s, ?"
+               " rules, analysis_version) SELECT r.id, j.id, j.file_name, j.sha256, j.size_bytes,"
+               " j.received_at_s, ?, ?"
                " FROM job AS j JOIN run AS r ON r.name = j.run"
                " WHERE j.id = ? AND j.state IN ('queued', 'running')");
     db_put_text(&st, ingest->store->rules);
+    db_put_int(&st, ANALYSIS_VERSION);
     db_put_int(&st, ingest->job_id);
     if (!db_run(&st, err)) {
         return false;

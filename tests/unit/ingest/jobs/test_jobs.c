@@ -374,6 +374,39 @@ static void many_files_at_once(void **state)
     jobs_destroy(jobs);
 }
 
+static int64_t upload_of_job(struct fixture *f, int64_t job_id)
+{
+    struct db_stmt st;
+    db_prepare(&st, f->store->writer, "SELECT id FROM upload WHERE job_id = ?");
+    db_put_int(&st, job_id);
+    int64_t id = db_next(&st) ? db_get_int(&st) : 0;
+    assert_ok(f, db_done(&st, &f->err));
+    return id;
+}
+
+static void uploads_go_before_what_is_analysed_again(void **state)
+{
+    struct fixture *f = *state;
+    struct jobs *jobs = create(f);
+    int64_t older = submit(f, jobs, "older", TRACE_OF("a"));
+    struct jobs_status before = wait_for(f, jobs, older);
+    jobs_destroy(jobs);
+    jobs = create_stopped(f);
+    int64_t newer = submit(f, jobs, "newer", TRACE_OF("b"));
+    jobs_destroy(jobs);
+    assert_ok(f, db_exec(f->store->writer, "UPDATE upload SET analysis_version = 0", &f->err));
+    assert_ok(f, store_follow_rules(f->store, "", &f->err));
+    assert_int_equal(upload_of_job(f, older), 0);
+    jobs = create_with(f, &(struct jobs_options){.workers = 1, .retain_raw = true});
+    struct jobs_status after = wait_for(f, jobs, older);
+    assert_int_equal(after.state, JOB_DONE);
+    assert_int_equal(after.trace_count, 1);
+    assert_int_equal(after.trace_ids[0], before.trace_ids[0]);
+    assert_int_equal(wait_for(f, jobs, newer).state, JOB_DONE);
+    assert_true(upload_of_job(f, newer) < upload_of_job(f, older));
+    jobs_destroy(jobs);
+}
+
 struct waiting {
     struct jobs *jobs;
     int64_t id;
@@ -467,6 +500,7 @@ int main(void)
         TEST(a_model_beyond_the_budget_fails),
         TEST(a_model_beyond_its_share_gets_the_whole),
         TEST(many_files_at_once),
+        TEST(uploads_go_before_what_is_analysed_again),
         TEST(stopping_wakes_those_who_wait),
         TEST(a_failure_that_cannot_be_noted_is_remembered),
         TEST(the_pipeline_works_without_a_store),

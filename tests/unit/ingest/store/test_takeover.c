@@ -1,4 +1,5 @@
-/* A database of an older version is taken over with all that a user put there. */
+/* A database of an older version is taken over with all that a user put there; results of older
+ * analyses are made again, or stay where they cannot be. */
 #include "ingest/store/catalogue/takeover.h"
 #include "ingest/store/db/schema.h"
 #include "ingest/store/store_access.h"
@@ -199,6 +200,56 @@ static void an_older_file_in_the_way_is_not_overwritten(void **state)
     exec_or_fail(f, "kinetoscope-schema-8.db", "SELECT a FROM precious");
 }
 
+/* ---- the same schema, older analyses ---- */
+
+static size_t unfinished_after_start(struct fixture *f)
+{
+    struct store_job *jobs;
+    size_t count;
+    open_store(f);
+    assert_ok(f, store_follow_rules(f->store, "", &f->err));
+    assert_ok(f, store_jobs_unfinished(f->store, &f->arena, &jobs, &count, &f->err));
+    return count;
+}
+
+static void what_an_older_version_analysed_is_analysed_again(void **state)
+{
+    struct fixture *f = *state;
+    struct store_trace *trace;
+    int64_t id = add_trace(f, "r", "w.json", "w", "", "1");
+    int64_t other = add_trace(f, "r", "v.json", "v", "", "2");
+    int64_t job_id = query_int(f, "SELECT min(job_id) FROM upload");
+    assert_ok(f, store_trace_patch(f->store, id, "[\"mine\"]", "look here", &f->err));
+    close_store(f);
+    assert_int_equal(unfinished_after_start(f), 0);
+    close_store(f);
+    exec_or_fail(f, "kinetoscope.db",
+                 "UPDATE upload SET analysis_version = 0 WHERE file_name = 'w.json'");
+    assert_int_equal(unfinished_after_start(f), 1);
+    assert_fails(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err), ERR_NOT_FOUND);
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, other, &trace, &f->err));
+    assert_int_equal(analyse_again(f, job_id), id);
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
+    assert_string_equal(trace->note, "look here");
+    assert_string_equal(trace->tags, "[\"mine\"]");
+    close_store(f);
+    assert_int_equal(unfinished_after_start(f), 0);
+}
+
+static void older_results_without_bytes_stay(void **state)
+{
+    struct fixture *f = *state;
+    struct store_trace *trace;
+    char raw[TEST_PATH_BYTES * 2];
+    int64_t id = add_trace(f, "r", "w.json", "w", "", "1");
+    close_store(f);
+    exec_or_fail(f, "kinetoscope.db", "UPDATE upload SET analysis_version = 0");
+    (void)snprintf(raw, sizeof raw, "%s/raw", f->dir);
+    remove_tree(raw, strlen(raw));
+    assert_int_equal(unfinished_after_start(f), 0);
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
 
 int main(void)
@@ -211,6 +262,8 @@ int main(void)
         TEST(a_crash_before_the_renames_begins_again),
         TEST(a_crash_between_the_renames_ends_them),
         TEST(an_older_file_in_the_way_is_not_overwritten),
+        TEST(what_an_older_version_analysed_is_analysed_again),
+        TEST(older_results_without_bytes_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
