@@ -32,6 +32,12 @@ bool results_files_recover(struct store *store, struct err *err) KS_MUST_USE;
 /* Before the first table of a new database is written: files of an earlier, lost one are moved to a
  * folder of their own, since nothing names them. */
 bool results_files_set_aside(const struct store *store, struct err *err) KS_MUST_USE;
+/* Whether the file is there and as long as it was. */
+bool results_file_is_there(const struct store *store,
+                           const char *key,
+                           uint64_t size_bytes,
+                           bool *is_there,
+                           struct err *err) KS_MUST_USE;
 /* Bytes of all files that the catalogue names. */
 uint64_t results_files_bytes(const struct store *store);
 

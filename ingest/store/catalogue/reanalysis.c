@@ -1,17 +1,23 @@
-/* Results of an older version of the analyses, or by other rules of kernel classes than today's:
- * their uploads get their jobs back. What is queued looks as after a takeover
- * (catalogue/takeover.h), so that the same code gives traces their ids back. Each upload is one
- * transaction: a crash leaves the rest for the next start. */
+/* Results of an older version of the analyses, by other rules of kernel classes than today's, or
+ * whose file is missing or cut off: their uploads get their jobs back. What is queued looks as
+ * after a takeover (catalogue/takeover.h), so that the same code gives traces their ids back. Each
+ * upload is one transaction: a crash leaves the rest for the next start. */
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/db/schema.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/results_files.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* In the place of the version of an upload whose file of results is lost. */
+#define VERSION_LOST "-1"
+
+enum stale_reason { STALE_RULES, STALE_VERSION, STALE_LOST, STALE_REASONS };
+
 struct stale {
     int64_t upload_id, job_id, run_id;
-    bool is_older; /* than this version of the analyses; else it follows other rules */
+    enum stale_reason reason;
     char sha256_hex[SHA256_HEX_BYTES];
 };
 
@@ -22,7 +28,8 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
     size_t len;
     *out = (struct stale){0};
     db_prepare(&st, store->writer,
-               "SELECT id, job_id, run_id, analysis_version < ?3, sha256 FROM upload WHERE id > ?1"
+               "SELECT id, job_id, run_id, iif(analysis_version = " VERSION_LOST ", 2,"
+               " analysis_version < ?3), sha256 FROM upload WHERE id > ?1"
                " AND published = 1 AND (analysis_version < ?3 OR (rules <> ?2 AND EXISTS"
                " (SELECT 1 FROM trace WHERE upload_id = upload.id AND has_kernel = 1)))"
                " ORDER BY id LIMIT 1");
@@ -33,7 +40,7 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
         out->upload_id = db_get_int(&st);
         out->job_id = db_get_int(&st);
         out->run_id = db_get_int(&st);
-        out->is_older = db_get_bool(&st);
+        out->reason = (enum stale_reason)db_get_int(&st);
         const char *sha256_hex = db_peek_text(&st, &len);
         if (sha256_hex != NULL && len < sizeof out->sha256_hex) {
             memcpy(out->sha256_hex, sha256_hex, len + 1);
@@ -66,45 +73,89 @@ static bool requeue(struct store *store, const struct stale *stale, struct err *
            store_write_end(store, queue_again(store->writer, stale, err), err);
 }
 
+/* ---- lost files ---- */
+
+static bool mark_lost_files(struct store *store, struct err *err)
+{
+    struct db_stmt st;
+    struct err second = ERR_INIT;
+    bool ok = true;
+    db_prepare(&st, store->writer,
+               "SELECT trace_id, size_bytes, key FROM results_file WHERE bytes IS NULL");
+    while (ok && db_next(&st)) {
+        size_t len;
+        bool is_there = false;
+        int64_t trace_id = db_get_int(&st);
+        uint64_t size_bytes = (uint64_t)db_get_int(&st);
+        ok = results_file_is_there(store, db_peek_text(&st, &len), size_bytes, &is_there, err) &&
+             (is_there || db_run_id(store->writer,
+                                    "UPDATE upload SET analysis_version = " VERSION_LOST
+                                    " WHERE id = (SELECT upload_id FROM trace WHERE id = ?)",
+                                    trace_id, err));
+    }
+    return db_done(&st, ok ? err : &second) && ok;
+}
+
+/* ---- all of them ---- */
+
 /* Of one reason. */
 struct stale_count {
     size_t queued;
     size_t left; /* their bytes were not kept */
 };
 
-static void say(const struct store *store, bool is_older, const struct stale_count *count)
+static void say(const struct store *store, enum stale_reason reason, struct stale_count count)
 {
-    if (count->queued > 0) {
-        log_write(store->log, LOG_INFO, "%s: %zu uploads are analysed again",
-                  is_older ? "an older version of the analyses has made results"
-                           : "the rules of kernel classes are others",
-                  count->queued);
+    static const char *const causes[STALE_REASONS] = {
+        "the rules of kernel classes are others",
+        "an older version of the analyses has made results",
+        "files of results are missing or cut off",
+    };
+    static const char *const states[STALE_REASONS] = {
+        "follow other rules of kernel classes",
+        "were analysed by an older version",
+        "have lost their files of results",
+    };
+    if (count.queued > 0) {
+        log_write(store->log, LOG_INFO, "%s: %zu uploads are analysed again", causes[reason],
+                  count.queued);
     }
-    if (count->left > 0) {
+    if (count.left > 0) {
         log_write(store->log, LOG_WARN,
-                  "%zu uploads %s and stay as they are: their bytes were not kept", count->left,
-                  is_older ? "were analysed by an older version"
-                           : "follow other rules of kernel classes");
+                  "%zu uploads %s and stay as they are: their bytes were not kept", count.left,
+                  states[reason]);
     }
 }
 
-bool store_follow_rules(struct store *store, const char *rules_sha256_hex, struct err *err)
+static bool
+queue_stale(struct store *store, struct stale_count counts[STALE_REASONS], struct err *err)
 {
     struct stale stale = {0};
-    struct stale_count counts[2] = {{0}};
-    (void)snprintf(store->rules, sizeof store->rules, "%s", rules_sha256_hex);
     bool ok = next_stale(store, 0, &stale, err);
     while (ok && stale.upload_id != 0) {
         bool kept = false;
         struct err ignored = ERR_INIT; /* what cannot be found out stays as it is */
         kept = store_blob_is_kept(store, stale.sha256_hex, &kept, &ignored) && kept;
-        counts[stale.is_older].queued += kept;
-        counts[stale.is_older].left += !kept;
+        counts[stale.reason].queued += kept;
+        counts[stale.reason].left += !kept;
         ok = (!kept || requeue(store, &stale, err)) &&
              next_stale(store, stale.upload_id, &stale, err);
     }
-    say(store, false, &counts[false]);
-    say(store, true, &counts[true]);
+    return ok;
+}
+
+bool store_follow_rules(struct store *store, const char *rules_sha256_hex, struct err *err)
+{
+    struct stale_count counts[STALE_REASONS] = {{0}};
+    size_t queued = 0;
+    (void)snprintf(store->rules, sizeof store->rules, "%s", rules_sha256_hex);
+    bool ok = store_write_begin(store, STORE_BATCH, err) &&
+              store_write_end(store, mark_lost_files(store, err), err) &&
+              queue_stale(store, counts, err);
+    for (int reason = 0; reason < STALE_REASONS; reason++) {
+        say(store, (enum stale_reason)reason, counts[reason]);
+        queued += counts[reason].queued;
+    }
     /* A trace gets its id back only when its old rows are gone. */
-    return ok && (counts[false].queued + counts[true].queued == 0 || store_purge(store, err));
+    return ok && (queued == 0 || store_purge(store, err));
 }

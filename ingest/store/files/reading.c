@@ -212,8 +212,27 @@ find_path(struct store *store, const char *key, char path[STORE_PATH_BYTES], str
     }
     return err_set(err, ERR_GONE,
                    "the file with the results of this trace is not on the server's disk any more "
-                   "(results/%.2s/%s" SUFFIX "): delete the trace and upload its file again",
+                   "(results/%.2s/%s" SUFFIX
+                   "): the next start of the server analyses its upload again; if "
+                   "that was not kept, delete the trace and upload its file again",
                    key, key + FAN_OUT_CHARS);
+}
+
+bool results_file_is_there(const struct store *store,
+                           const char *key,
+                           uint64_t size_bytes,
+                           bool *is_there,
+                           struct err *err)
+{
+    char path[STORE_PATH_BYTES];
+    char incoming[STORE_PATH_BYTES];
+    struct stat info;
+    if (!results_path(store, key, path, err) || !results_incoming_path(store, key, incoming, err)) {
+        return false;
+    }
+    *is_there = (stat(path, &info) == 0 || stat(incoming, &info) == 0) &&
+                (uint64_t)info.st_size == size_bytes;
+    return true;
 }
 
 static bool open_apart(struct store *store, const char *key, struct db **db, struct err *err)

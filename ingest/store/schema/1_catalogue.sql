@@ -72,7 +72,7 @@ CREATE TABLE upload (
     uploaded_at_s INTEGER NOT NULL,  -- when the upload was complete
     published     INTEGER NOT NULL DEFAULT 0, -- 1: its traces are visible
     rules         TEXT NOT NULL DEFAULT '', -- SHA-256 of the --kernel-classes by which it was analysed, '': built-in ones
-    analysis_version INTEGER NOT NULL DEFAULT 0 -- of the program that analysed it: see db/schema.h
+    analysis_version INTEGER NOT NULL DEFAULT 0 -- of the program that analysed it: see db/schema.h; -1: its file of results is lost
 ) STRICT;
 CREATE UNIQUE INDEX upload_name ON upload (run_id, file_name) WHERE published = 1;
 CREATE INDEX upload_run ON upload (run_id, published, uploaded_at_s, size_bytes);

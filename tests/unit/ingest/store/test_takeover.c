@@ -4,6 +4,7 @@
 #include "ingest/store/db/schema.h"
 #include "ingest/store/store_access.h"
 #include "tests/unit/ingest/store/store_fixture.h"
+#include "tests/unit/ingest/store/trace_file.h"
 
 /* What an older version lacks. */
 static const char older_sql[] =
@@ -250,6 +251,39 @@ static void older_results_without_bytes_stay(void **state)
     assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
 }
 
+static void check_lost_file(struct fixture *f, bool is_cut_off)
+{
+    struct store_trace *trace;
+    glob_t found;
+    keep_files_apart(f);
+    int64_t id = add_trace(f, "r", "w.json", "w", "", "1");
+    int64_t job_id = query_int(f, "SELECT job_id FROM upload");
+    close_store(f);
+    assert_int_equal(unfinished_after_start(f), 0);
+    close_store(f);
+    find_files(f, PUBLISHED_FILES, &found);
+    assert_int_equal(found.gl_pathc, 1);
+    assert_int_equal(is_cut_off ? truncate(found.gl_pathv[0], 4096) : unlink(found.gl_pathv[0]), 0);
+    globfree(&found);
+    assert_int_equal(unfinished_after_start(f), 1);
+    assert_int_equal(count_files(f, PUBLISHED_FILES), 0);
+    keep_files_apart(f);
+    assert_int_equal(analyse_again(f, job_id), id);
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
+    close_store(f);
+    assert_int_equal(unfinished_after_start(f), 0);
+}
+
+static void a_missing_file_of_results_is_made_again(void **state)
+{
+    check_lost_file(*state, false);
+}
+
+static void a_cut_off_file_of_results_is_made_again(void **state)
+{
+    check_lost_file(*state, true);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
 
 int main(void)
@@ -264,6 +298,8 @@ int main(void)
         TEST(an_older_file_in_the_way_is_not_overwritten),
         TEST(what_an_older_version_analysed_is_analysed_again),
         TEST(older_results_without_bytes_stay),
+        TEST(a_missing_file_of_results_is_made_again),
+        TEST(a_cut_off_file_of_results_is_made_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
