@@ -10,6 +10,8 @@
 
 /* Edges of each event, at most. A context that waits has one of every stream. */
 #define EDGES_PER_EVENT 64
+/* So many are sorted where they stand. */
+#define FEW_EDGES 16
 
 const char *path_edge_type_text(enum path_edge_type type)
 {
@@ -313,28 +315,68 @@ static bool add_driver_lock(struct path_graph *graph)
     return ok;
 }
 
-/* By nodes, then in the order of their making, of which the last stays. */
+/* The edges of a node by where they lead; those that lead to one node in the order of their making.
+ * False without memory. */
+static bool order_edges(const struct path_graph *graph, uint32_t *places, size_t count)
+{
+    if (count > FEW_EDGES) {
+        int64_t *to = scratch_alloc(count, sizeof *to);
+        bool ok = to != NULL;
+        for (size_t i = 0; ok && i < count; i++) {
+            to[i] = graph->edges[places[i]].to;
+        }
+        ok = ok && sort_pairs(to, places, count);
+        scratch_free(to);
+        return ok;
+    }
+    for (size_t i = 1; i < count; i++) {
+        uint32_t place = places[i];
+        size_t at = i;
+        for (; at > 0 && graph->edges[places[at - 1]].to > graph->edges[place].to; at--) {
+            places[at] = places[at - 1];
+        }
+        places[at] = place;
+    }
+    return true;
+}
+
+/* Numbers of edges by the node they leave, in the order of their making. `ends` says where those
+ * of each node end. False without memory. */
+static bool place_edges(const struct path_graph *graph, uint32_t *places, uint32_t *ends)
+{
+    for (size_t i = 0; i < graph->edge_count; i++) {
+        ends[graph->edges[i].from]++;
+    }
+    (void)sort_places(ends, graph->node_count);
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        places[ends[graph->edges[i].from]++] = i;
+    }
+    bool ok = true;
+    for (uint32_t node = 0; ok && node < graph->node_count; node++) {
+        uint32_t first = node == 0 ? 0 : ends[node - 1];
+        ok = order_edges(graph, places + first, ends[node] - first);
+    }
+    return ok;
+}
+
+/* By nodes; of those between two nodes the one that was made last stays. */
 static bool settle_edges(struct path_graph *graph)
 {
     size_t count = graph->edge_count;
-    int64_t *key = scratch_alloc(count, sizeof *key);
-    uint32_t *order = scratch_alloc(count, sizeof *order);
+    uint32_t *places = scratch_alloc(count, sizeof *places);
+    uint32_t *ends = scratch_calloc(graph->node_count, sizeof *ends);
     struct path_edge *settled = scratch_alloc(count, sizeof *settled);
-    bool ok = key != NULL && order != NULL && settled != NULL && count < UINT32_MAX;
+    bool ok = places != NULL && ends != NULL && settled != NULL && count < UINT32_MAX &&
+              place_edges(graph, places, ends);
     size_t n = 0;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        key[i] = (int64_t)((uint64_t)graph->edges[i].from << 32 | graph->edges[i].to);
-        order[i] = i;
-    }
-    ok = ok && sort_by_key(order, count, key);
     for (size_t i = 0; ok && i < count; i++) {
-        bool is_last = i + 1 == count || key[order[i]] != key[order[i + 1]];
-        if (is_last) {
-            settled[n++] = graph->edges[order[i]];
-        }
+        const struct path_edge *edge = &graph->edges[places[i]];
+        bool replaces = n > 0 && settled[n - 1].from == edge->from && settled[n - 1].to == edge->to;
+        n -= replaces ? 1 : 0;
+        settled[n++] = *edge;
     }
-    scratch_free(key);
-    scratch_free(order);
+    scratch_free(places);
+    scratch_free(ends);
     if (!ok) {
         scratch_free(settled);
         return false;

@@ -1,6 +1,11 @@
+#define _DEFAULT_SOURCE /* MADV_HUGEPAGE */
 #include "ingest/base/memory/heap.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#define LARGE_PAGE_BYTES ((uintptr_t)2 << 20)
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -29,5 +34,23 @@ void heap_init(void)
 
 void heap_return_free_pieces(void)
 {
+}
+#endif
+
+#if defined(MADV_HUGEPAGE)
+/* Within the array, from one boundary of a large page to another. */
+void heap_use_large_pages(void *array, size_t size_bytes)
+{
+    size_t before = (size_t)(-(uintptr_t)array & (LARGE_PAGE_BYTES - 1));
+    if (array != NULL && size_bytes >= before + LARGE_PAGE_BYTES) {
+        size_t whole_bytes = (size_bytes - before) & ~(size_t)(LARGE_PAGE_BYTES - 1);
+        (void)madvise((char *)array + before, whole_bytes, MADV_HUGEPAGE);
+    }
+}
+#else
+void heap_use_large_pages(void *array, size_t size_bytes)
+{
+    (void)array;
+    (void)size_bytes;
 }
 #endif

@@ -1,19 +1,33 @@
 #include "ingest/base/memory/scratch.h"
 
+#include "ingest/base/memory/heap.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* Smaller arrays do not pay a call of the system. */
+#define LARGE_BYTES ((size_t)8 << 20)
+
+/* `array` has room for `count` elements, or is NULL. */
+static void *with_large_pages(void *array, size_t count, size_t size)
+{
+    if (array != NULL && count >= LARGE_BYTES / size) {
+        heap_use_large_pages(array, count * size);
+    }
+    return array;
+}
 
 void *scratch_alloc(size_t count, size_t size)
 {
     if (count > SIZE_MAX / size) {
         return NULL;
     }
-    return malloc(count == 0 ? 1 : count * size);
+    return with_large_pages(malloc(count == 0 ? 1 : count * size), count, size);
 }
 
 void *scratch_calloc(size_t count, size_t size)
 {
-    return calloc(count == 0 ? 1 : count, size);
+    return with_large_pages(calloc(count == 0 ? 1 : count, size), count, size);
 }
 
 uint32_t *scratch_none(size_t count)
