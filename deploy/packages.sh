@@ -3,7 +3,7 @@
 # Debian and its children only; elsewhere the names are printed and the build says what it misses.
 
 build_packages=(gcc libc6-dev make cmake libcivetweb-dev libsqlite3-dev libisal-dev libzstd-dev
-    libjansson-dev libssl-dev libcurl4-openssl-dev ca-certificates curl)
+    libjansson-dev libssl-dev libcurl4-openssl-dev libpq-dev ca-certificates curl)
 oldest_node=18
 
 say() { printf '==> %s\n' "$*" >&2; }

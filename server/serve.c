@@ -72,9 +72,10 @@ static bool start_storage(struct server *server, struct err *err)
     };
     const struct store_objects objects = {.url = options->objects_url,
                                           .cache_bytes = options->objects_cache_bytes};
-    return store_open_with_objects(&server->store, options->data_dir,
-                                   options->objects_url == NULL ? NULL : &objects, &server->log,
-                                   err) &&
+    const struct store_place place = {.data_dir = options->data_dir,
+                                      .database_url = options->database_url,
+                                      .objects = options->objects_url == NULL ? NULL : &objects};
+    return store_open_at(&server->store, &place, &server->log, err) &&
            store_follow_rules(server->store, server->kernel_rules.sha256_hex, err) &&
            jobs_create(&server->jobs, server->store, &jobs_options, err);
 }
@@ -234,7 +235,9 @@ int command_serve(const struct options *options)
                             .log = {stderr, options->log_level, options->log_format}};
     struct err err = ERR_INIT;
     if (!listen_resolve(options->listen_host, server.address, &err) ||
-        !listen_allowed(options, server.address, token_registry_may_be(options->data_dir), &err)) {
+        !listen_allowed(options, server.address,
+                        options->database_url != NULL || token_registry_may_be(options->data_dir),
+                        &err)) {
         text_print_error(stderr, NULL, &err);
         return EXIT_USAGE;
     }

@@ -37,7 +37,8 @@ struct blob_pin {
 
 struct store {
     char *data_dir;
-    char *db_path;
+    char *db_path;      /* of an embedded catalogue */
+    char *database_url; /* of a catalogue on a server; NULL: it is embedded */
     const struct log *log;
     int lock_fd;
     int log_fd; /* the write-ahead log, beside SQLite's own */
@@ -84,6 +85,9 @@ struct store {
 /* ---- access.c ---- */
 
 bool store_access_init(struct store *store, struct err *err) KS_MUST_USE;
+/* A connection to the catalogue, wherever it is. */
+bool store_connect(const struct store *store, enum db_mode mode, struct db **out, struct err *err)
+    KS_MUST_USE;
 void store_access_destroy(struct store *store);
 
 /* Acquires a reader in a transaction: all its statements see one state. */

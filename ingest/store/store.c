@@ -1,6 +1,7 @@
 /* Opening and closing the store. */
 #include "ingest/store/store.h"
 
+#include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/catalogue/takeover.h"
 #include "ingest/store/db/schema.h"
 #include "ingest/store/history/cache.h"
@@ -126,14 +127,15 @@ static bool remove_unpublished(struct store *store, struct err *err)
 static bool create_tables(struct store *store, struct err *err)
 {
     return store_blobs_set_aside(store, err) && results_files_set_aside(store, err) &&
-           db_exec(store->writer, "BEGIN IMMEDIATE", err) &&
+           db_begin(store->writer, err) &&
            db_end(store->writer, schema_create(store->writer, err), err);
 }
 
-static bool open_database(struct store *store, struct err *err)
+static bool open_embedded(struct store *store, struct err *err)
 {
     int64_t version = 0;
-    if (!takeover_recover(store, err) || !db_open(&store->writer, store->db_path, DB_WRITER, err) ||
+    if (!server_catalogue_none(store, err) || !takeover_recover(store, err) ||
+        !db_open(&store->writer, store->db_path, DB_WRITER, err) ||
         !schema_version(store->writer, &version, err)) {
         return false;
     }
@@ -147,6 +149,34 @@ static bool open_database(struct store *store, struct err *err)
     store->writer = NULL;
     return takeover_run(store, version, err) &&
            db_open(&store->writer, store->db_path, DB_WRITER, err);
+}
+
+/* A server's catalogue is created or opened, never taken over. */
+static bool open_on_server(struct store *store, struct err *err)
+{
+    int64_t version = 0;
+    if (!db_open_url(&store->writer, store->database_url, DB_WRITER, err) ||
+        !schema_version(store->writer, &version, err)) {
+        return false;
+    }
+    if (version == 0) {
+        return store_blobs_set_aside(store, err) && results_files_set_aside(store, err) &&
+               server_catalogue_create(store, err);
+    }
+    if (version != SCHEMA_VERSION) {
+        return err_set(err, ERR_STORE,
+                       "the database has schema %lld and this program schema %d, and a database on "
+                       "a server is not taken over yet; start the program that wrote it, or give a "
+                       "new database and upload the traces again",
+                       (long long)version, SCHEMA_VERSION);
+    }
+    return server_catalogue_check(store, err);
+}
+
+static bool open_database(struct store *store, struct err *err)
+{
+    return store->database_url != NULL ? open_on_server(store, err)
+                                       : open_embedded(store, err) && open_log(store, err);
 }
 
 /* With or without objects, as told; or without, whatever the uploads are. */
@@ -171,7 +201,7 @@ static bool open_parts(struct store *store,
 {
     store->writer_is_durable = true;
     /* The log is there once something has been written. */
-    return open_database(store, err) && remove_unpublished(store, err) && open_log(store, err) &&
+    return open_database(store, err) && remove_unpublished(store, err) &&
            results_files_recover(store, err) && store_purge(store, err) &&
            series_metrics_purge(store, err) && store_purge_jobs(store, err) &&
            open_objects(store, objects, use, err) && store_blobs_sweep(store, err);
@@ -188,13 +218,13 @@ static void free_store(struct store *store)
     series_cache_destroy(store->series);
     results_files_destroy(store->files);
     free(store->db_path);
+    free(store->database_url);
     free(store->data_dir);
     free(store);
 }
 
 static bool open_store(struct store **out,
-                       const char *data_dir,
-                       const struct store_objects *objects,
+                       const struct store_place *place,
                        enum objects_use use,
                        const struct log *log,
                        struct err *err)
@@ -207,14 +237,16 @@ static bool open_store(struct store **out,
     store->lock_fd = -1;
     store->log_fd = -1;
     atomic_flag_clear(&store->is_checkpointing);
-    store->data_dir = strdup(data_dir);
-    store->db_path = path_in(data_dir, "kinetoscope.db");
+    store->data_dir = strdup(place->data_dir);
+    store->db_path = path_in(place->data_dir, "kinetoscope.db");
+    store->database_url = place->database_url == NULL ? NULL : strdup(place->database_url);
     store->series = series_cache_create();
-    if (store->data_dir == NULL || store->db_path == NULL || store->series == NULL) {
+    if (store->data_dir == NULL || store->db_path == NULL || store->series == NULL ||
+        (place->database_url != NULL && store->database_url == NULL)) {
         free_store(store);
         return no_memory(err);
     }
-    if (!results_files_create(&store->files, err) || !make_dirs(data_dir, err) ||
+    if (!results_files_create(&store->files, err) || !make_dirs(place->data_dir, err) ||
         !take_lock(store, err) || !store_access_init(store, err)) {
         free_store(store);
         return false;
@@ -224,7 +256,7 @@ static bool open_store(struct store **out,
         free_store(store);
         return false;
     }
-    if (!open_parts(store, objects, use, err)) {
+    if (!open_parts(store, place->objects, use, err)) {
         store_close(store);
         return false;
     }
@@ -234,16 +266,16 @@ static bool open_store(struct store **out,
 
 bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
 {
-    return open_store(out, data_dir, NULL, OBJECTS_UNUSED, log, err);
+    const struct store_place place = {.data_dir = data_dir};
+    return open_store(out, &place, OBJECTS_UNUSED, log, err);
 }
 
-bool store_open_with_objects(struct store **out,
-                             const char *data_dir,
-                             const struct store_objects *objects,
-                             const struct log *log,
-                             struct err *err)
+bool store_open_at(struct store **out,
+                   const struct store_place *place,
+                   const struct log *log,
+                   struct err *err)
 {
-    return open_store(out, data_dir, objects, OBJECTS_AS_TOLD, log, err);
+    return open_store(out, place, OBJECTS_AS_TOLD, log, err);
 }
 
 void store_close(struct store *store)
@@ -255,6 +287,11 @@ void store_close(struct store *store)
     store_blobs_destroy(store);
     store_access_destroy(store);
     free_store(store);
+}
+
+bool store_is_on_server(const struct store *store)
+{
+    return store->database_url != NULL;
 }
 
 bool store_ready(struct store *store, struct err *err)
@@ -271,11 +308,28 @@ bool store_ready(struct store *store, struct err *err)
     return ok;
 }
 
+static bool server_bytes(struct store *store, uint64_t *bytes, struct err *err)
+{
+    struct db *db;
+    if (store->database_url == NULL) {
+        return true;
+    }
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = db_used_bytes(db, bytes, err);
+    store_read_end(store, db);
+    return ok;
+}
+
 bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
 {
     static const char *const names[] = {"kinetoscope.db", "kinetoscope.db-wal",
                                         "kinetoscope.db-shm"};
     uint64_t total_bytes = 0;
+    if (!server_bytes(store, &total_bytes, err)) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = path_in(store->data_dir, names[i]);
         if (path == NULL) {

@@ -37,15 +37,22 @@ struct store_objects {
     const char *url;
     uint64_t cache_bytes; /* of uploads that are kept in raw/ as well */
 };
-/* As store_open. Uploads are sent to `objects` while they arrive, and raw/ is a cache. `objects`
- * NULL: uploads are kept in raw/; ERR_BAD_REQUEST if some are objects already, which store_open
- * does not mind: it is for callers that need no uploads. */
-bool store_open_with_objects(struct store **out,
-                             const char *data_dir,
-                             const struct store_objects *objects,
-                             const struct log *log,
-                             struct err *err) KS_MUST_USE;
+struct store_place {
+    const char *data_dir;
+    /* postgresql://… of the catalogue, which one server at a time has, always with this data_dir:
+     * ERR_CONFLICT otherwise. NULL: it is embedded in data_dir. */
+    const char *database_url;
+    /* NULL: uploads are kept in raw/; ERR_BAD_REQUEST if some are objects already, which store_open
+     * does not mind: it is for callers that need no uploads. */
+    const struct store_objects *objects;
+};
+/* As store_open. Uploads are sent to the objects while they arrive, and raw/ is a cache. */
+bool store_open_at(struct store **out,
+                   const struct store_place *place,
+                   const struct log *log,
+                   struct err *err) KS_MUST_USE;
 void store_close(struct store *store); /* NULL is allowed */
+bool store_is_on_server(const struct store *store);
 /* Runs a cheap query (for /readyz). False when the database does not answer. */
 bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
 /* False, with ERR_UNAVAILABLE and the cause, while the objects do not answer: then uploads are

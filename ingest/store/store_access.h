@@ -124,11 +124,12 @@ bool store_session_end(struct store *store, const char *sha256_hex, struct err *
 
 struct token_registry;
 
-/* Opens the store. If another process has it open, opens a second connection to its database: a
- * small write waits for its turn, and the other process sees it. ERR_UNAVAILABLE: that process has
- * another version. */
+/* Opens the store; `database_url` NULL: an embedded one. If another process has it open, opens a
+ * second connection to its database: a small write waits for its turn, and the other process sees
+ * it. ERR_UNAVAILABLE: that process has another version. */
 bool token_registry_open(struct token_registry **out,
                          const char *data_dir,
+                         const char *database_url,
                          const struct log *log,
                          struct err *err) KS_MUST_USE;
 bool token_registry_list(struct token_registry *registry,

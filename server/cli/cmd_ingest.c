@@ -267,8 +267,10 @@ static bool open_data(struct ingest *in, struct err *err)
     const struct options *options = in->options;
     const struct store_objects objects = {.url = options->objects_url,
                                           .cache_bytes = options->objects_cache_bytes};
-    if (!store_open_with_objects(&in->store, options->data_dir,
-                                 options->objects_url == NULL ? NULL : &objects, &in->log, err)) {
+    const struct store_place place = {.data_dir = options->data_dir,
+                                      .database_url = options->database_url,
+                                      .objects = options->objects_url == NULL ? NULL : &objects};
+    if (!store_open_at(&in->store, &place, &in->log, err)) {
         if (err->code == ERR_UNAVAILABLE) {
             (void)fprintf(
                 stderr, "kinetoscope: a server has this data directory open; hand files to it "

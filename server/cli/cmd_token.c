@@ -120,7 +120,7 @@ int command_token(const struct options *options)
     struct token_registry *registry = NULL;
     struct err err = ERR_INIT;
     const char *word = options->files[0];
-    bool ok = token_registry_open(&registry, options->data_dir, &log, &err);
+    bool ok = token_registry_open(&registry, options->data_dir, options->database_url, &log, &err);
     if (ok && strcmp(word, "add") == 0) {
         ok = add(registry, options, &err);
     } else if (ok && strcmp(word, "revoke") == 0) {

@@ -104,6 +104,13 @@ static bool set_objects_url(struct options *o, const char *text, const char **fo
     return strncmp(text, "file:///", 8) == 0 || strncmp(text, "s3://", 5) == 0;
 }
 
+static bool set_database_url(struct options *o, const char *text, const char **form)
+{
+    *form = "postgresql://USER@HOST/NAME";
+    o->database_url = text;
+    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
+}
+
 static bool set_objects_cache(struct options *o, const char *text, const char **form)
 {
     return value_size(text, &o->objects_cache_bytes, form);
@@ -291,6 +298,11 @@ const struct option option_table[] = {
      set_objects_url, GROUP_DATA},
     {"objects-cache", KIND_VALUE, STORING, "SIZE",
      "uploads of --objects-url that --data-dir keeps as well (10G)", set_objects_cache, GROUP_DATA},
+    {"database-url", KIND_VALUE, STORING | FOR(COMMAND_TOKEN), "URL",
+     "keep runs, jobs, tags, notes and tokens in PostgreSQL, postgresql://USER@HOST/NAME, which "
+     "one "
+     "server at a time uses; a password comes from PGPASSWORD or ~/.pgpass (SQLite in --data-dir)",
+     set_database_url, GROUP_DATA},
     {"kernel-classes", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
      "rules of your own for the classes of kernels, tried before the built-in ones: lines of "
      "`class "

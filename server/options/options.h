@@ -71,6 +71,7 @@ struct options {
     bool webhooks_private;   /* webhooks may reach private addresses */
     const char *objects_url; /* NULL: uploads are kept in data_dir */
     uint64_t objects_cache_bytes;
+    const char *database_url;        /* NULL: the catalogue is embedded in data_dir */
     const char *source_url;          /* with {path}, checked; NULL: none */
     const char *kernel_classes_path; /* NULL: the built-in rules alone */
     const char *devices_path;        /* NULL: the built-in peaks alone */

@@ -39,6 +39,7 @@ ONLY_IN = {
     # analyses know no JSON
     r'^jansson\.h$|json_write\.h$': ['ingest/base', 'ingest/formats', 'ingest/store', 'ingest/query', 'ingest/jobs', 'api', 'server'],
     r'^curl/': ['ingest/store', 'server'],
+    r'^libpq': ['ingest/store'],
     r'^openssl/': ['ingest/base', 'server'],
 }
 

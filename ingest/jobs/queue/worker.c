@@ -224,6 +224,18 @@ deserves_more_memory(const struct jobs *jobs, const struct job *job, const struc
     return err->code == ERR_TOO_LARGE && job->grant_bytes < jobs->budget_bytes;
 }
 
+/* The database's server went away in the middle: what it acknowledged it still has, and the job
+ * waits for it, as it does for the objects. */
+static bool lost_server(const struct jobs *jobs, const struct err *err)
+{
+    const struct timespec pause = {.tv_sec = OBJECTS_PAUSE_S};
+    bool lost = err->code == ERR_UNAVAILABLE && store_is_on_server(jobs->store);
+    if (lost) {
+        (void)nanosleep(&pause, NULL);
+    }
+    return lost;
+}
+
 static void forget_raw(struct jobs *jobs, const struct job *job)
 {
     struct err err = ERR_INIT;
@@ -367,7 +379,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     (void)pthread_mutex_unlock(&jobs->lock);
 
     bool ok = run_job(jobs, job, &events, &error);
-    bool again = !ok && deserves_more_memory(jobs, job, &error);
+    bool again = !ok && (deserves_more_memory(jobs, job, &error) || lost_server(jobs, &error));
     if (!ok && !again) {
         await_bytes(jobs, job, &error);
     }

@@ -80,7 +80,7 @@
 #define ELEMENT(kind, field, index, stored, name, unit, flags, doc) ", ?"
 #define TABLE(id, stored, schema, doc) ") VALUES (" TABLE_KEYED(PARAMS)
 #include TABLE_DEF
-")";
+")" TABLE_KEYED(RETURNING);
 #include "ingest/model/tables/clear.h"
 #define TABLE_SQL(id) .insert_sql = id##_insert_sql, .select_sql = id##_select_sql,
 #else

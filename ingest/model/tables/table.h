@@ -146,34 +146,39 @@ void rows_part_set(const struct rows_part *part, void *to, void *rows, size_t co
  * it; COMPARISON: of several. */
 #define TABLE_KEY_TRACE "trace_id"
 #define TABLE_PARAMS_TRACE "?"
+#define TABLE_RETURNING_TRACE ""
 #define TABLE_PLACE_TRACE "trace_id"
 #define TABLE_OWNER_TRACE "trace_id = ?"
 #define TABLE_KEY_POSITION "trace_id, position"
 #define TABLE_PARAMS_POSITION "?, ?"
+#define TABLE_RETURNING_POSITION ""
 #define TABLE_PLACE_POSITION "position"
 #define TABLE_OWNER_POSITION "trace_id = ?"
 #define TABLE_KEY_LAUNCH TABLE_KEY_POSITION
 #define TABLE_PARAMS_LAUNCH "?, ?"
+#define TABLE_RETURNING_LAUNCH ""
 #define TABLE_PLACE_LAUNCH "position"
 #define TABLE_OWNER_LAUNCH "trace_id = ? AND launch = ?"
-#define TABLE_KEY_UPLOADED                                                                   \
-    "id, note, tags, rank, upload_id, derived_of, has_events, worker, span_digits, format, " \
+#define TABLE_KEY_UPLOADED                                                   \
+    "rank, upload_id, derived_of, has_events, worker, span_digits, format, " \
     "step_times_ns, warnings, device_type"
-#define TABLE_PARAMS_UPLOADED                                                    \
-    "?, coalesce(?, ''), coalesce(?, '[]'), ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, " \
-    "coalesce(?, ''), coalesce(?, '')"
+#define TABLE_PARAMS_UPLOADED "?, ?, nullif(?, 0), ?, ?, ?, ?, ?, coalesce(?, ''), coalesce(?, '')"
+#define TABLE_RETURNING_UPLOADED " RETURNING id"
 #define TABLE_PLACE_UPLOADED "device_type"
 #define TABLE_OWNER_UPLOADED "id = ?"
-#define TABLE_KEY_HEAD "id, group_id, trace_id, state, created_at_s, top_score"
-#define TABLE_PARAMS_HEAD "NULL, nullif(?, 0), nullif(?, 0), ?, ?, ?"
+#define TABLE_KEY_HEAD "group_id, trace_id, state, created_at_s, top_score"
+#define TABLE_PARAMS_HEAD "nullif(?, 0), nullif(?, 0), ?, ?, ?"
+#define TABLE_RETURNING_HEAD " RETURNING id"
 #define TABLE_PLACE_HEAD "id"
 #define TABLE_OWNER_HEAD "id = ?"
 #define TABLE_KEY_SIDE "comparison_id, side"
 #define TABLE_PARAMS_SIDE "?, ?"
+#define TABLE_RETURNING_SIDE ""
 #define TABLE_PLACE_SIDE "side"
 #define TABLE_OWNER_SIDE "comparison_id = ?"
 #define TABLE_KEY_COMPARISON "comparison_id, position"
 #define TABLE_PARAMS_COMPARISON "?, ?"
+#define TABLE_RETURNING_COMPARISON ""
 #define TABLE_PLACE_COMPARISON "position"
 #define TABLE_OWNER_COMPARISON "comparison_id = ?"
 

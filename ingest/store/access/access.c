@@ -45,6 +45,12 @@ void store_access_destroy(struct store *store)
     fair_mutex_destroy(&store->writer_mutex);
 }
 
+bool store_connect(const struct store *store, enum db_mode mode, struct db **out, struct err *err)
+{
+    return store->database_url != NULL ? db_open_url(out, store->database_url, mode, err)
+                                       : db_open(out, store->db_path, mode, err);
+}
+
 /* ---- readers ---- */
 
 /* Above STORE_READERS_MAX readers, each of which may fill a cache of its own, one waits for another
@@ -89,22 +95,14 @@ static void give_back(struct store *store, struct db *db)
     db_close(db); /* one too many */
 }
 
-/* `sql` is a literal, and stays prepared. */
-static bool run(struct db *db, const char *sql, struct err *err)
-{
-    struct db_stmt st;
-    db_prepare(&st, db, sql);
-    return db_run(&st, err);
-}
-
 bool store_read_begin(struct store *store, struct db **out, struct err *err)
 {
     struct db *db = take_idle(store);
-    if (db == NULL && !db_open(&db, store->db_path, DB_READER, err)) {
+    if (db == NULL && !store_connect(store, DB_READER, &db, err)) {
         give_back(store, NULL);
         return false;
     }
-    if (!run(db, "BEGIN", err)) {
+    if (!db_begin(db, err)) {
         db_close(db);
         give_back(store, NULL);
         return false;
@@ -117,7 +115,7 @@ void store_read_end(struct store *store, struct db *db)
 {
     struct err ignored = ERR_INIT;
     /* A reader that cannot end its transaction would show an old state for ever. */
-    if (db_in_transaction(db) && !run(db, "COMMIT", &ignored)) {
+    if (db_in_transaction(db) && !db_commit(db, &ignored)) {
         const struct log_field fields[] = {
             {.name = "error", .kind = LOG_FIELD_TEXT, .text = ignored.msg}};
         log_record(store->log, LOG_WARN, "a reader is closed", fields, 1);
@@ -172,8 +170,7 @@ static bool set_durability(struct store *store, enum store_durability durability
     if (durable == store->writer_is_durable) {
         return true;
     }
-    const char *sql = durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
-    if (!db_exec(store->writer, sql, err)) {
+    if (!db_set_durable(store->writer, durable, err)) {
         return false;
     }
     store->writer_is_durable = durable;
@@ -201,7 +198,7 @@ bool store_write_begin(struct store *store, enum store_durability durability, st
 {
     fair_mutex_lock(&store->writer_mutex);
     if (!mend_log(store, err) || !set_durability(store, durability, err) ||
-        !db_exec(store->writer, "BEGIN IMMEDIATE", err)) {
+        !db_begin(store->writer, err)) {
         fair_mutex_unlock(&store->writer_mutex);
         return false;
     }
@@ -224,13 +221,13 @@ static void begin_write_back(struct store *store)
 bool store_write_end(struct store *store, bool ok, struct err *err)
 {
     if (ok) {
-        ok = db_exec(store->writer, "COMMIT", err);
+        ok = db_commit(store->writer, err);
         store->log_is_doubtful = !ok && db_failed_to_sync(store->writer);
     }
     /* A full disk has rolled back by itself; then there is nothing to do. */
     if (!ok && db_in_transaction(store->writer)) {
         struct err second = ERR_INIT;
-        if (!db_exec(store->writer, "ROLLBACK", &second)) {
+        if (!db_rollback(store->writer, &second)) {
             log_write(store->log, LOG_ERROR, "rolling back failed: %s", second.msg);
         }
     }
@@ -246,7 +243,8 @@ bool store_write_end(struct store *store, bool ok, struct err *err)
 
 bool store_sync(struct store *store, struct err *err)
 {
-    if (fsync(store->log_fd) == 0) {
+    /* A server syncs what was written before with the next commit that waits for it. */
+    if (store->log_fd < 0 || fsync(store->log_fd) == 0) {
         return true;
     }
     int errnum = errno;

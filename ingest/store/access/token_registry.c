@@ -27,13 +27,8 @@ bool token_registry_may_be(const char *data_dir)
 
 static bool check_schema(struct db *db, struct err *err)
 {
-    struct db_stmt st;
     int64_t version = 0;
-    db_prepare(&st, db, "PRAGMA user_version");
-    if (db_next(&st)) {
-        version = db_get_int(&st);
-    }
-    return db_done(&st, err) &&
+    return schema_version(db, &version, err) &&
            (version == SCHEMA_VERSION ||
             err_set(err, ERR_UNAVAILABLE,
                     "the data directory is in use by a server of another version, or by one that "
@@ -49,14 +44,29 @@ static bool open_beside(struct token_registry *registry, const char *data_dir, s
     return db_open(&registry->db, path, DB_WRITER, err) && check_schema(registry->db, err);
 }
 
+/* Tokens need nothing of the data directory, and a small change no turn of the server's. */
+static bool open_on_server(struct token_registry *registry, const char *url, struct err *err)
+{
+    return db_open_url(&registry->db, url, DB_BESIDE, err) && check_schema(registry->db, err);
+}
+
 bool token_registry_open(struct token_registry **out,
                          const char *data_dir,
+                         const char *database_url,
                          const struct log *log,
                          struct err *err)
 {
     struct token_registry *registry = calloc(1, sizeof *registry);
     if (registry == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the tokens");
+    }
+    if (database_url != NULL) {
+        if (!open_on_server(registry, database_url, err)) {
+            token_registry_close(registry);
+            return false;
+        }
+        *out = registry;
+        return true;
     }
     struct err first = ERR_INIT;
     bool ok = store_open(&registry->store, data_dir, log, &first);
@@ -99,7 +109,7 @@ bool token_registry_add(struct token_registry *registry,
     if (registry->store != NULL) {
         return store_token_add(registry->store, token, err);
     }
-    return db_exec(registry->db, "BEGIN IMMEDIATE", err) &&
+    return db_begin(registry->db, err) &&
            db_end(registry->db, token_rows_add(registry->db, token, err), err);
 }
 
@@ -108,6 +118,6 @@ bool token_registry_revoke(struct token_registry *registry, const char *name, st
     if (registry->store != NULL) {
         return store_token_revoke(registry->store, name, err);
     }
-    return db_exec(registry->db, "BEGIN IMMEDIATE", err) &&
+    return db_begin(registry->db, err) &&
            db_end(registry->db, token_rows_revoke(registry->db, name, err), err);
 }

@@ -92,8 +92,9 @@ bool token_rows_list(
 static bool check_room(struct db *db, const char *name, struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT count(*), coalesce(sum(name = ?), 0) FROM token WHERE revoked_at_s IS NULL");
+    db_prepare(
+        &st, db,
+        "SELECT count(*), count(*) FILTER (WHERE name = ?) FROM token WHERE revoked_at_s IS NULL");
     db_put_text(&st, name);
     bool any = db_next(&st);
     int64_t valid = any ? db_get_int(&st) : 0;

@@ -127,7 +127,7 @@ static const struct sort_column run_sorts[] = {
 static void put_list(struct db_stmt *st, const struct store_page *page, struct matcher *matcher)
 {
     db_put_int(st, matcher != NULL);
-    db_put_pointer(st, matcher, MATCH_POINTER);
+    db_put_matcher(st, matcher);
     db_put_text(st, page->projects);
     db_put_text(st, page->tag);
     db_put_text(st, page->project);
@@ -281,21 +281,22 @@ bool store_run_get(struct store_snapshot *snapshot,
 /* Spans are numbered over the distinct digit strings of a worker, so the number of one trace needs
  * its neighbours: `which` chooses whole workers, `one` what is asked for. A name without digits is
  * span 1. */
-#define TRACE_SELECT(which, one)                                                             \
-    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"           \
-    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                \
-    "     ORDER BY t.span_digits) AS span,"                                                  \
-    " u.file_name, t.rank, t.format, "                                                       \
-    "t.device_type, t.event_count, iif(t.has_steps, t.step_count, 0), t.start_ns,"           \
-    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.warnings,"   \
-    " t.views,"                                                                              \
-    " coalesce((SELECT p.views FROM trace AS p"                                              \
-    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                   \
-    " t.collective_count, t.operator_count,"                                                 \
-    " t.kernel_count, t.has_events OR t.format = 'chrome-trace',"                            \
-    " CASE WHEN NOT t.has_events THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"  \
-    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES \
-    " WHERE " which ") " one
+#define TRACE_SELECT(which, one)                                                              \
+    "SELECT * FROM (SELECT t.id AS id, r.name, t.worker AS worker, t.span_digits,"            \
+    " dense_rank() OVER (PARTITION BY u.run_id, t.worker, t.span_digits = ''"                 \
+    "     ORDER BY t.span_digits) AS span,"                                                   \
+    " u.file_name, t.rank, t.format, "                                                        \
+    "t.device_type, t.event_count, CASE WHEN t.has_steps <> 0 THEN t.step_count ELSE 0 END, " \
+    "t.start_ns,"                                                                             \
+    " t.duration_ns, u.size_bytes, u.sha256, u.uploaded_at_s, t.note, t.tags, t.warnings,"    \
+    " t.views,"                                                                               \
+    " coalesce((SELECT p.views FROM trace AS p"                                               \
+    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), t.views),"                    \
+    " t.collective_count, t.operator_count,"                                                  \
+    " t.kernel_count, t.has_events <> 0 OR t.format = 'chrome-trace',"                        \
+    " CASE WHEN t.has_events = 0 THEN t.id ELSE coalesce((SELECT max(p.id) FROM trace AS p"   \
+    " WHERE p.derived_of = t.id AND p.upload_id = t.upload_id), 0) END" STORE_VISIBLE_TRACES  \
+    " WHERE " which ") AS listed " one
 
 void store_put_warnings(struct buf *text, const struct warnings *warnings)
 {

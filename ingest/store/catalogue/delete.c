@@ -168,7 +168,7 @@ static bool delete_trace_rows(struct db *db, int64_t id, struct err *err)
            db_run_id(db,
                      "DELETE FROM upload WHERE id = (SELECT upload_id FROM trace WHERE id = ?1)"
                      " AND NOT EXISTS (SELECT 1 FROM trace WHERE upload_id = upload.id AND id <> ?1"
-                     " AND derived_of IS NOT ?1)",
+                     " AND (derived_of IS NULL OR derived_of <> ?1))",
                      id, err) &&
            db_run_id(db, "UPDATE trace SET upload_id = NULL WHERE id = ?1 OR derived_of = ?1", id,
                      err) &&

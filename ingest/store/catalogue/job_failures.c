@@ -15,11 +15,8 @@ static bool add_failure(struct db *db,
     db_put_int(&st, (int64_t)position);
     db_put_text(&st, failure->member);
     db_put_text(&st, err_code_text(failure->error.code));
-    if (failure->error.byte_off == ERR_NO_OFFSET) {
-        db_put_null(&st);
-    } else {
-        db_put_int(&st, (int64_t)failure->error.byte_off);
-    }
+    uint64_t offset = failure->error.byte_off;
+    db_put_optional(&st, offset == ERR_NO_OFFSET ? INT64_MIN : (int64_t)offset);
     db_put_text(&st, failure->error.msg);
     return db_run(&st, err);
 }

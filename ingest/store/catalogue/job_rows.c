@@ -35,15 +35,6 @@ enum err_code store_error_code_of(const char *text)
     return text == NULL ? ERR_NONE : ERR_INTERNAL;
 }
 
-static void put_rank(struct db_stmt *st, int64_t rank)
-{
-    if (rank == STORE_NO_RANK) {
-        db_put_null(st);
-    } else {
-        db_put_int(st, rank);
-    }
-}
-
 /* The project that its run has, or will have. */
 static bool settle_project(struct db *db,
                            const struct store_job *job,
@@ -61,7 +52,7 @@ static bool settle_project(struct db *db,
            err_set(err, ERR_CONFLICT, "the run \"%s\" has just changed; try again", job->run);
 }
 
-static bool insert_job(struct db *db, const struct store_job *job, struct err *err)
+static bool insert_job(struct db *db, const struct store_job *job, int64_t *id, struct err *err)
 {
     struct arena arena;
     struct db_stmt st;
@@ -71,7 +62,8 @@ static bool insert_job(struct db *db, const struct store_job *job, struct err *e
     if (ok) {
         db_prepare(&st, db,
                    "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
-                   " rank, state, received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)");
+                   " rank, state, received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)"
+                   " RETURNING id");
         db_put_text(&st, job->run);
         db_put_text(&st, project);
         db_put_text(&st, job->file_name);
@@ -79,8 +71,8 @@ static bool insert_job(struct db *db, const struct store_job *job, struct err *e
         db_put_int(&st, (int64_t)job->size_bytes);
         db_put_int(&st, job->replace);
         db_put_text(&st, job->marker);
-        put_rank(&st, job->rank);
-        ok = db_run(&st, err);
+        db_put_optional(&st, job->rank == STORE_NO_RANK ? INT64_MIN : job->rank);
+        ok = db_run_returning(&st, id, err);
     }
     arena_free(&arena);
     return ok;
@@ -91,8 +83,8 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
-    bool ok = insert_job(store->writer, job, err);
-    int64_t new_id = ok ? db_last_id(store->writer) : 0;
+    int64_t new_id = 0;
+    bool ok = insert_job(store->writer, job, &new_id, err);
     if (!store_write_end(store, ok, err)) {
         return false;
     }
@@ -231,11 +223,7 @@ static bool set_failed(struct store *store, int64_t id, const struct err *error,
         "UPDATE job SET state = 'failed', error_code = ?, error_offset = ?, error_message = ?"
         " WHERE id = ? AND state IN ('queued', 'running')");
     db_put_text(&st, err_code_text(error->code));
-    if (error->byte_off == ERR_NO_OFFSET) {
-        db_put_null(&st);
-    } else {
-        db_put_int(&st, (int64_t)error->byte_off);
-    }
+    db_put_optional(&st, error->byte_off == ERR_NO_OFFSET ? INT64_MIN : (int64_t)error->byte_off);
     db_put_text(&st, error->msg);
     db_put_int(&st, id);
     return job_changed(store, id, db_run(&st, err), err);

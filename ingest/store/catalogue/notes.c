@@ -121,7 +121,7 @@ bool store_notes_of_metric(struct store_snapshot *snapshot,
     _Static_assert(NOTE_REGRESSION == 3, "the kind below, and that of the index");
     db_prepare(&st, db,
                "SELECT * FROM (" NOTE_COLUMNS " WHERE n.kind = 3 AND n.name = ?1"
-               " ORDER BY n.id DESC LIMIT ?2) ORDER BY 1");
+               " ORDER BY n.id DESC LIMIT ?2) AS n ORDER BY 1");
     db_put_text(&st, metric);
     db_put_int(&st, STORE_NOTES_MAX);
     return read_notes(&st, arena, STORE_NOTES_MAX, notes, count, err);

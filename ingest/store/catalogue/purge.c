@@ -36,7 +36,7 @@ struct purge {
     const _Atomic bool *stop; /* NULL: nobody stops it */
 };
 
-/* ?1 is the id, ?2, where there is one, the number of rows. */
+/* ?1 is the id, ?2 the number of rows; 0: `sql` has none. */
 static bool run_with_id(struct store *store,
                         const char *sql,
                         int64_t id,
@@ -50,7 +50,7 @@ static bool run_with_id(struct store *store,
     struct db_stmt st;
     db_prepare(&st, store->writer, sql);
     db_put_int(&st, id);
-    if (sqlite3_bind_parameter_count(st.raw) > 1) {
+    if (rows > 0) {
         db_put_int(&st, rows);
     }
     bool ok = db_run(&st, err);

@@ -28,8 +28,8 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
     size_t len;
     *out = (struct stale){0};
     db_prepare(&st, store->writer,
-               "SELECT id, job_id, run_id, iif(analysis_version = " VERSION_LOST ", 2,"
-               " analysis_version < ?3), sha256 FROM upload WHERE id > ?1"
+               "SELECT id, job_id, run_id, CASE WHEN analysis_version = " VERSION_LOST " THEN 2"
+               " WHEN analysis_version < ?3 THEN 1 ELSE 0 END, sha256 FROM upload WHERE id > ?1"
                " AND published = 1 AND (analysis_version < ?3 OR (rules <> ?2 AND EXISTS"
                " (SELECT 1 FROM trace WHERE upload_id = upload.id AND has_kernel = 1)))"
                " ORDER BY id LIMIT 1");
@@ -52,10 +52,12 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
 static bool queue_again(struct db *db, const struct stale *stale, struct err *err)
 {
     return db_run_id(db,
-                     "INSERT OR REPLACE INTO taken_over (job_id, worker, span_digits, trace_id,"
+                     "INSERT INTO taken_over (job_id, worker, span_digits, trace_id,"
                      " note, tags) SELECT u.job_id, t.worker, t.span_digits, t.id, t.note, t.tags"
                      " FROM trace AS t JOIN upload AS u ON u.id = t.upload_id"
-                     " WHERE u.id = ? AND t.derived_of IS NULL",
+                     " WHERE u.id = ? AND t.derived_of IS NULL"
+                     " ON CONFLICT (job_id, worker, span_digits) DO UPDATE SET"
+                     " trace_id = excluded.trace_id, note = excluded.note, tags = excluded.tags",
                      stale->upload_id, err) &&
            db_run_id(db,
                      "UPDATE job SET state = 'queued', replace = 0, received_at_s ="

@@ -144,23 +144,13 @@ bool retention_admits(const struct retention_catalogue *catalogue,
 
 /* ---- reading ---- */
 
-static bool used_pages(struct db *db, uint64_t *bytes, struct err *err)
-{
-    struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT (page_count - freelist_count) * page_size"
-               " FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
-    *bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
-    return db_done(&st, err);
-}
-
 bool store_used_bytes(struct store *store, uint64_t *bytes, struct err *err)
 {
     struct db *db;
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
-    bool ok = used_pages(db, bytes, err);
+    bool ok = db_used_bytes(db, bytes, err);
     store_read_end(store, db);
     *bytes += store_blobs_bytes(store) + results_files_bytes(store);
     return ok;
@@ -250,7 +240,7 @@ static bool read_usage(struct db *db,
     db_prepare(&st, db,
                "SELECT (SELECT coalesce(sum(size_bytes), 0) FROM (SELECT DISTINCT u.sha256,"
                " u.size_bytes FROM upload AS u JOIN run AS r ON r.id = u.run_id"
-               " WHERE r.pinned <> 0 OR r.name = ?1 OR r.name IN " BUSY_RUNS ")),"
+               " WHERE r.pinned <> 0 OR r.name = ?1 OR r.name IN " BUSY_RUNS ") AS o),"
                " (SELECT coalesce(sum(size_bytes), 0) FROM job"
                " WHERE state IN ('queued', 'running') AND project = ?2)");
     db_put_text(&st, upload->run);
@@ -261,7 +251,7 @@ static bool read_usage(struct db *db,
     if (usage->fixed_raw_bytes > raw_bytes) {
         usage->fixed_raw_bytes = raw_bytes;
     }
-    if (!db_done(&st, err) || !used_pages(db, &usage->used_bytes, err)) {
+    if (!db_done(&st, err) || !db_used_bytes(db, &usage->used_bytes, err)) {
         return false;
     }
     usage->used_bytes += raw_bytes;

@@ -18,7 +18,7 @@ static bool challenge(struct db *db, int64_t upload_id, struct err *err)
     return db_run_id(db,
                      "UPDATE run SET trace_id = (SELECT id FROM (" RANKED " WHERE t.id ="
                      " run.trace_id UNION ALL " RANKED " WHERE t.upload_id = ?1"
-                     " AND t.derived_of IS NULL)" BEST_FIRST
+                     " AND t.derived_of IS NULL) AS c" BEST_FIRST
                      ") WHERE trace_id <> 0 AND id = (SELECT run_id FROM upload WHERE id = ?1)",
                      upload_id, err);
 }
@@ -40,7 +40,7 @@ static bool choose(struct db *db, int64_t run_id, struct err *err)
     return db_run_id(db,
                      "UPDATE run SET trace_id = coalesce((SELECT id FROM (" RANKED
                      " JOIN upload AS u ON u.id = t.upload_id AND u.published = 1"
-                     " WHERE u.run_id = run.id AND t.derived_of IS NULL)" BEST_FIRST
+                     " WHERE u.run_id = run.id AND t.derived_of IS NULL) AS c" BEST_FIRST
                      "), 0) WHERE id = ? AND trace_id = 0",
                      run_id, err);
 }
@@ -54,12 +54,14 @@ bool run_figures_count(
     db_prepare(&st, db,
                "INSERT INTO run_part (run_id, kind, value, traces)"
                " SELECT u.run_id, k.column1, CASE k.column1 WHEN 0 THEN t.worker"
-               " WHEN 1 THEN t.device_type ELSE t.views & ~?4 | (t.collective_count > 0) * ?4 END,"
+               " WHEN 1 THEN t.device_type ELSE CAST((t.views & (~?4)) |"
+               " CASE WHEN t.collective_count > 0 THEN ?4 ELSE 0 END AS TEXT) END,"
                " ?3 * count(*) FROM upload AS u JOIN trace AS t ON t.upload_id = u.id"
-               " JOIN (VALUES (0), (1), (2)) AS k"
+               " CROSS JOIN (VALUES (0), (1), (2)) AS k"
                " WHERE u.id = ?1 AND (?2 = 0 OR t.id = ?2) AND t.derived_of IS NULL"
                " GROUP BY 1, 2, 3"
-               " ON CONFLICT DO UPDATE SET traces = traces + excluded.traces");
+               " ON CONFLICT (run_id, kind, value) DO UPDATE SET traces = run_part.traces +"
+               " excluded.traces");
     db_put_int(&st, upload_id);
     db_put_int(&st, trace_id);
     db_put_int(&st, (int64_t)change);
@@ -70,7 +72,7 @@ bool run_figures_count(
 
 /* SQLite has no aggregate OR; the bits of enum view are taken one by one. */
 _Static_assert(VIEW_COUNT == 16, "VIEWS lists every bit of enum view");
-#define BIT(bit) "max(CAST(value AS INTEGER) & " #bit ")"
+#define BIT(bit) "max(CAST(value AS BIGINT) & " #bit ")"
 #define BITS(a, b, c, d) BIT(a) "|" BIT(b) "|" BIT(c) "|" BIT(d)
 #define VIEWS        \
     BITS(1, 2, 4, 8) \
@@ -87,7 +89,7 @@ static bool sum_parts(struct db *db, int64_t run_id, struct err *err)
                " (trace_count, worker_count) = (SELECT coalesce(sum(traces), 0), count(*)"
                " FROM run_part WHERE run_id = run.id AND kind = 0),"
                " device_types = (SELECT group_concat(value) FROM (SELECT value FROM run_part"
-               " WHERE run_id = run.id AND kind = 1 ORDER BY traces DESC, value)),"
+               " WHERE run_id = run.id AND kind = 1 ORDER BY traces DESC, value) AS d),"
                " views = (SELECT coalesce(" VIEWS ", 0) FROM run_part"
                " WHERE run_id = run.id AND kind = 2) WHERE id = ?",
                run_id, err);
@@ -98,18 +100,20 @@ static bool sum_parts(struct db *db, int64_t run_id, struct err *err)
 static bool copy_figures(struct db *db, int64_t run_id, struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, db,
-               "UPDATE run SET (steps_ns, step_count) = (SELECT t.steps_ns, iif(t.steps_ns > 0,"
-               " t.step_count, 0) FROM trace AS t WHERE t.id = run.trace_id),"
-               " step_times_ns = (SELECT iif(t.steps_ns > 0, t.step_times_ns, '[]')"
-               " FROM trace AS t WHERE t.id = run.trace_id),"
-               " device = coalesce((SELECT group_concat(DISTINCT d.name) FROM device AS d"
-               " WHERE d.trace_id = run.trace_id), (SELECT e.value FROM environment AS e"
-               " WHERE e.trace_id = run.trace_id AND e.name = '" ENVIRONMENT_KEY_DEVICE "'"
-               " AND EXISTS (SELECT 1 FROM device AS d WHERE d.trace_id = run.trace_id))),"
-               " utilisation = (SELECT avg(d.utilisation) FROM device AS d"
-               " WHERE d.trace_id = run.trace_id)"
-               " WHERE id = ?1 AND trace_id <> 0");
+    db_prepare(
+        &st, db,
+        "UPDATE run SET (steps_ns, step_count) = (SELECT t.steps_ns, CASE WHEN"
+        " t.steps_ns > 0 THEN t.step_count ELSE 0 END FROM trace AS t WHERE t.id = run.trace_id),"
+        " step_times_ns = (SELECT CASE WHEN t.steps_ns > 0 THEN t.step_times_ns ELSE '[]' END"
+        " FROM trace AS t WHERE t.id = run.trace_id),"
+        " device = coalesce((SELECT group_concat(name) FROM (SELECT d.name FROM device AS d"
+        " WHERE d.trace_id = run.trace_id GROUP BY d.name ORDER BY min(d.position)) AS n), (SELECT "
+        "e.value FROM environment AS e"
+        " WHERE e.trace_id = run.trace_id AND e.name = '" ENVIRONMENT_KEY_DEVICE "'"
+        " AND EXISTS (SELECT 1 FROM device AS d WHERE d.trace_id = run.trace_id))),"
+        " utilisation = (SELECT avg(d.utilisation) FROM device AS d"
+        " WHERE d.trace_id = run.trace_id)"
+        " WHERE id = ?1 AND trace_id <> 0");
     db_put_int(&st, run_id);
     return db_run(&st, err);
 }

@@ -194,7 +194,7 @@ static bool fill(struct store *store, struct db *db, int64_t version, struct err
     struct db_stmt st;
     db_prepare(&st, db, "ATTACH ? AS old");
     db_put_text(&st, store->db_path);
-    if (!db_run(&st, err) || !db_exec(db, "BEGIN IMMEDIATE", err)) {
+    if (!db_run(&st, err) || !db_begin(db, err)) {
         return false;
     }
     bool ok = schema_create(db, err) && copy_catalogue(db, err) &&

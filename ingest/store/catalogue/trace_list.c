@@ -43,7 +43,7 @@ static void
 put_filter(struct db_stmt *st, const struct store_trace_filter *filter, struct matcher *matcher)
 {
     db_put_int(st, matcher != NULL);
-    db_put_pointer(st, matcher, MATCH_POINTER);
+    db_put_matcher(st, matcher);
     db_put_text(st, filter->page.projects);
     db_put_text(st, filter->run);
     db_put_text(st, filter->project);

@@ -1,5 +1,6 @@
-/* One SQLite connection and its statements. Not thread-safe: who uses a connection owns it for that
- * time.
+/* One connection to a database and its statements. Not thread-safe: who uses a connection owns it
+ * for that time. The catalogue is embedded (SQLite) or on a server (PostgreSQL, db/postgres/), and
+ * its SQL is what both understand; files of traces are always SQLite.
  *
  * A statement collects its first failure (preparing, binding, stepping, copying a text) and tells
  * it once, at the end:
@@ -26,12 +27,13 @@
 #include <stdint.h>
 
 struct db;
+struct matcher;
 
 struct db_stmt {
     struct db *db;
-    sqlite3_stmt *raw; /* cached by the connection; NULL when preparing failed */
-    int param;         /* number of the last parameter that was set */
-    int column;        /* the next column to read */
+    void *raw;  /* the engine's, cached by the connection; NULL when preparing failed */
+    int param;  /* number of the last parameter that was set */
+    int column; /* the next column to read */
     bool failed;
     struct err failure;
 };
@@ -39,6 +41,7 @@ struct db_stmt {
 enum db_mode {
     DB_WRITER,
     DB_READER,
+    DB_BESIDE,    /* writes to a server's database that another process has */
     DB_MAKER,     /* of a file that is written once: no journal, no syncs */
     DB_IN_MEMORY, /* one that is begun in memory; can roll back */
     DB_IMMUTABLE  /* of such a file, afterwards: no locks, no look whether it changed */
@@ -47,6 +50,9 @@ enum db_mode {
 /* Opens (a writer also creates) the database and sets the connection up: WAL, foreign keys, bounded
  * cache, the SQL function ks_match (match.h). */
 bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *err) KS_MUST_USE;
+/* The same of a database on a server, postgresql://…. ERR_UNAVAILABLE: it does not answer, or
+ * another one has it; ERR_BAD_REQUEST: no such URL, or the program was built without libpq. */
+bool db_open_url(struct db **out, const char *url, enum db_mode mode, struct err *err) KS_MUST_USE;
 /* A reader of a database that lies in memory. Takes `image`, SQLite's memory, also on failure. */
 bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err) KS_MUST_USE;
 void db_close(struct db *db); /* NULL is allowed */
@@ -54,10 +60,30 @@ bool db_is_in_memory(const struct db *db);
 
 /* Runs statements without parameters and rows; `sql` may hold several. */
 bool db_exec(struct db *db, const char *sql, struct err *err) KS_MUST_USE;
+/* Opens a transaction: of a writer, waiting for others; of a reader, which sees one state. */
+bool db_begin(struct db *db, struct err *err) KS_MUST_USE;
+/* ERR_UNAVAILABLE: the connection to a server was lost, and it is not known whether it committed.
+ */
+bool db_commit(struct db *db, struct err *err) KS_MUST_USE;
+bool db_rollback(struct db *db, struct err *err) KS_MUST_USE;
+/* Whether the commits of this writer wait for the disk (at first they do). */
+bool db_set_durable(struct db *db, bool durable, struct err *err) KS_MUST_USE;
+/* Whether a commit of this connection was lost and nobody could say whether it came through. */
+bool db_is_in_doubt(const struct db *db);
+/* Creates the tables of `sql` (schema/), in a transaction. */
+bool db_exec_schema(struct db *db, const char *sql, struct err *err) KS_MUST_USE;
+bool db_is_server(const struct db *db);
 bool db_in_transaction(const struct db *db);
 /* Ends a transaction: commits when `ok`; otherwise, or if that fails, rolls back. Returns whether
  * it committed. */
 bool db_end(struct db *db, bool ok, struct err *err) KS_MUST_USE;
+/* Rows that the last statement inserted, changed or removed. */
+int64_t db_changes(const struct db *db);
+/* Bytes that the database takes, without what is free in its file. */
+bool db_used_bytes(struct db *db, uint64_t *bytes, struct err *err) KS_MUST_USE;
+
+/* ---- of SQLite alone: a server has no log that is ours ---- */
+
 /* Whether the last call failed because the disk rejected a write. */
 bool db_failed_to_sync(const struct db *db);
 /* Checkpoints the whole write-ahead log and empties it. */
@@ -67,18 +93,18 @@ bool db_checkpoint(struct db *db, struct err *err) KS_MUST_USE;
 bool db_checkpoint_passive(struct db *db, struct err *err) KS_MUST_USE;
 /* Pages of the log after the last commit of this connection. */
 int db_log_pages(const struct db *db);
-/* Rows that the last statement inserted, changed or removed. */
-int64_t db_changes(const struct db *db);
-int64_t db_last_id(const struct db *db);
 /* For tests and limits. */
 sqlite3 *db_handle(struct db *db);
+
+/* ---- statements ---- */
 
 /* `sql` is a literal: the connection caches statements by its address. */
 void db_prepare(struct db_stmt *st, struct db *db, const char *sql);
 /* As db_prepare, for a text made at run time; frees it. */
 void db_prepare_buf(struct db_stmt *st, struct db *db, struct buf *sql);
 
-/* Each sets the next parameter. Texts must live until db_done; NULL sets NULL. */
+/* Each sets the next parameter, which has the type of the call, also where it is NULL. Texts must
+ * live until db_done; NULL sets NULL. */
 void db_put_int(struct db_stmt *st, int64_t value);
 /* NaN sets NULL. A whole number is stored as an integer, in a byte or none instead of eight; a
  * column of type ANY reads it back as the same double, -0.0 included. */
@@ -87,9 +113,8 @@ void db_put_optional(struct db_stmt *st, int64_t value); /* INT64_MIN sets NULL 
 void db_put_text(struct db_stmt *st, const char *text);
 /* The bytes must live until db_done. */
 void db_put_blob(struct db_stmt *st, const void *bytes, size_t len);
-void db_put_null(struct db_stmt *st);
-/* A pointer for an SQL function of ours that expects this `type`. */
-void db_put_pointer(struct db_stmt *st, void *pointer, const char *type);
+/* The second argument of ks_match in SQL; must live until db_done. NULL matches nothing. */
+void db_put_matcher(struct db_stmt *st, struct matcher *matcher);
 
 /* True for a row, false at the end or after a failure. */
 bool db_next(struct db_stmt *st);
@@ -110,6 +135,9 @@ void db_fail_memory(struct db_stmt *st);
 bool db_done(struct db_stmt *st, struct err *err) KS_MUST_USE;
 /* db_next and db_done, for statements without rows. */
 bool db_run(struct db_stmt *st, struct err *err) KS_MUST_USE;
+/* db_run for one that says RETURNING: *value is the first column of the first row, untouched
+ * without one. */
+bool db_run_returning(struct db_stmt *st, int64_t *value, struct err *err) KS_MUST_USE;
 /* Prepares and runs `sql` with one parameter; db_changes counts the rows it touched. */
 bool db_run_id(struct db *db, const char *sql, int64_t id, struct err *err) KS_MUST_USE;
 bool db_run_text(struct db *db, const char *sql, const char *text, struct err *err) KS_MUST_USE;

@@ -1,5 +1,5 @@
 /* The search of tables: a substring, ignoring ASCII case, or "/…/" as an extended regular
- * expression. In SQL: ks_match(text, ?), with the matcher bound by MATCH_POINTER (db.c). */
+ * expression. In SQL: ks_match(text, ?), with the matcher put by db_put_matcher. */
 #ifndef KS_STORE_DB_MATCH_H
 #define KS_STORE_DB_MATCH_H
 
@@ -8,8 +8,6 @@
 
 #include <regex.h>
 #include <stdbool.h>
-
-#define MATCH_POINTER "ks_matcher"
 
 struct matcher {
     const char *needle; /* the caller's */

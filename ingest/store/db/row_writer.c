@@ -96,8 +96,7 @@ void row_end(struct row_writer *writer)
     if (!writer->ok) {
         return;
     }
-    writer->ok = db_run(&writer->row, writer->err);
-    writer->row_id = db_last_id(writer->db);
+    writer->ok = db_run_returning(&writer->row, &writer->row_id, writer->err);
     writer->batch_rows++;
     size_t batch_bytes = writer->file != NULL ? FILE_BATCH_BYTES : BATCH_BYTES;
     if (writer->batch_rows >= BATCH_ROWS || writer->batch_bytes >= batch_bytes) {
@@ -168,7 +167,7 @@ void row_put_shared(struct row_writer *writer, const char *text)
         return;
     }
     if (text == NULL) {
-        db_put_null(&writer->row);
+        db_put_optional(&writer->row, INT64_MIN);
         return;
     }
     uint32_t id = strtab_intern(writer->texts, text, strlen(text));

@@ -27,7 +27,7 @@ struct row_writer {
     int64_t texts_owner_id;
     uint32_t texts_written;
     struct db_stmt row;
-    int64_t row_id; /* row id of the last row that was written */
+    int64_t row_id; /* of the last row whose statement said RETURNING */
     bool in_batch;
     size_t batch_rows;
     size_t batch_bytes;

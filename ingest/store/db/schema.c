@@ -1,5 +1,7 @@
 #include "ingest/store/db/schema.h"
 
+#include <stdio.h>
+
 /* As in schema/1_catalogue.sql. */
 #define APPLICATION_ID 1263747918
 
@@ -13,15 +15,48 @@ static bool read_int(struct db *db, const char *sql, int64_t *value, struct err 
     return db_done(&st, err);
 }
 
+struct found {
+    int64_t tables, version;
+    bool is_ours;
+};
+
+static bool look_embedded(struct db *db, struct found *out, struct err *err)
+{
+    int64_t application_id = 0;
+    bool ok = read_int(db, "PRAGMA user_version", &out->version, err) &&
+              read_int(db, "PRAGMA application_id", &application_id, err) &&
+              read_int(db, "SELECT count(*) FROM sqlite_schema", &out->tables, err);
+    out->is_ours = application_id == APPLICATION_ID;
+    return ok;
+}
+
+/* A server has a table of one row for what SQLite has in the head of its file. */
+static const char server_head[] =
+    "CREATE TABLE kinetoscope (version bigint NOT NULL, id text NOT NULL)";
+
+static bool look_on_server(struct db *db, struct found *out, struct err *err)
+{
+    int64_t heads = 0;
+    bool ok = read_int(db,
+                       "SELECT count(*) FROM information_schema.tables"
+                       " WHERE table_schema = current_schema()",
+                       &out->tables, err) &&
+              read_int(db,
+                       "SELECT count(*) FROM information_schema.tables WHERE table_schema ="
+                       " current_schema() AND table_name = 'kinetoscope'",
+                       &heads, err);
+    out->is_ours = heads > 0;
+    return ok &&
+           (heads == 0 || read_int(db, "SELECT version FROM kinetoscope", &out->version, err));
+}
+
 bool schema_version(struct db *db, int64_t *version, struct err *err)
 {
-    int64_t tables = 0;
-    int64_t application_id = 0;
-    if (!read_int(db, "PRAGMA user_version", version, err) ||
-        !read_int(db, "PRAGMA application_id", &application_id, err) ||
-        !read_int(db, "SELECT count(*) FROM sqlite_schema", &tables, err)) {
+    struct found found = {0};
+    if (!(db_is_server(db) ? look_on_server(db, &found, err) : look_embedded(db, &found, err))) {
         return false;
     }
+    *version = found.version;
     if (*version > SCHEMA_VERSION || *version < 0) {
         return err_set(
             err, ERR_STORE,
@@ -29,17 +64,32 @@ bool schema_version(struct db *db, int64_t *version, struct err *err)
             "newer program that wrote it",
             (long long)*version, SCHEMA_VERSION);
     }
-    if (tables > 0 && (application_id != APPLICATION_ID || *version == 0)) {
+    if (found.tables > 0 && (!found.is_ours || *version == 0)) {
         return err_set(err, ERR_STORE,
-                       "the database was not written by Kinetoscope; use another --data-dir");
+                       "the database was not written by Kinetoscope; use another %s",
+                       db_is_server(db) ? "--database-url" : "--data-dir");
     }
     return true;
 }
 
 bool schema_create(struct db *db, struct err *err)
 {
-    char set_version[48];
-    (void)sqlite3_snprintf((int)sizeof set_version, set_version, "PRAGMA user_version = %d",
-                           SCHEMA_VERSION);
-    return db_exec(db, schema_sql, err) && db_exec(db, set_version, err);
+    char set_version[112];
+    bool is_server = db_is_server(db);
+    (void)snprintf(set_version, sizeof set_version,
+                   is_server ? "INSERT INTO kinetoscope SELECT %d, gen_random_uuid()::text"
+                             : "PRAGMA user_version = %d",
+                   SCHEMA_VERSION);
+    return db_exec_schema(db, schema_sql, err) && (!is_server || db_exec(db, server_head, err)) &&
+           db_exec(db, set_version, err);
+}
+
+bool schema_read_id(struct db *db, char id[CATALOGUE_ID_BYTES], struct err *err)
+{
+    struct db_stmt st;
+    size_t len;
+    db_prepare(&st, db, "SELECT id FROM kinetoscope");
+    const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;
+    (void)snprintf(id, CATALOGUE_ID_BYTES, "%s", text == NULL ? "" : text);
+    return db_done(&st, err);
 }

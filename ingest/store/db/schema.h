@@ -22,10 +22,14 @@
 extern const char schema_sql[];
 extern const char results_schema_sql[];
 
+#define CATALOGUE_ID_BYTES 40
+
 /* The version of the database: 0 without any table. Fails (ERR_STORE) if the database was written
  * by another program, or by a version of this one that is newer. */
 bool schema_version(struct db *db, int64_t *version, struct err *err) KS_MUST_USE;
 /* Creates all tables; call it in a transaction. */
 bool schema_create(struct db *db, struct err *err) KS_MUST_USE;
+/* Of a database on a server: what tells it from all others. */
+bool schema_read_id(struct db *db, char id[CATALOGUE_ID_BYTES], struct err *err) KS_MUST_USE;
 
 #endif

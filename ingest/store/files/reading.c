@@ -322,7 +322,7 @@ bool results_file_find(struct db *catalogue,
                    "SELECT f.key FROM trace AS t"
                    " JOIN trace AS o ON o.id = coalesce(t.derived_of, t.id)"
                    " JOIN results_file AS f ON f.trace_id = o.id AND f.kind <= ?2"
-                   " AND (f.kind = 1 OR o.has_events)"
+                   " AND (f.kind = 1 OR o.has_events <> 0)"
                    " WHERE t.id = ?1 ORDER BY f.kind DESC LIMIT 1");
         db_put_int(&st, trace_id);
         db_put_int(&st, (int64_t)kind);

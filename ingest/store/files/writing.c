@@ -289,7 +289,8 @@ void results_file_keep(struct results_file *file)
 void results_file_discard(struct results_file *file)
 {
     if (file != NULL) {
-        if (file->is_apart) {
+        /* Should the catalogue name it after all, the next start moves it to its place. */
+        if (file->is_apart && !db_is_in_doubt(file->store->writer)) {
             (void)unlink(file->path);
         }
         free_file(file);
@@ -329,7 +330,7 @@ static bool read_row(struct store *store,
         return false;
     }
     db_prepare(&st, db,
-               "SELECT key, iif(bytes IS NULL, size_bytes, 0) FROM results_file"
+               "SELECT key, CASE WHEN bytes IS NULL THEN size_bytes ELSE 0 END FROM results_file"
                " WHERE trace_id = ? LIMIT 1");
     db_put_int(&st, trace_id);
     const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;

@@ -147,7 +147,7 @@ read_run(struct db *db, struct arena *arena, int64_t run_id, struct run_texts *r
         " WHERE u.run_id = ?1 AND t.derived_of IS NULL AND d.name IS NOT NULL"
         " UNION SELECT e.value" STORE_PUBLISHED_ROWS " JOIN environment AS e ON e.trace_id = t.id"
         " WHERE u.run_id = ?1 AND t.derived_of IS NULL AND e.name = '" ENVIRONMENT_KEY_DEVICE
-        "')) FROM run WHERE id = ?1");
+        "' ORDER BY 1) AS n) FROM run WHERE id = ?1");
     db_put_int(&st, run_id);
     *run = (struct run_texts){0};
     if (db_next(&st)) {
@@ -242,12 +242,15 @@ insert_points(struct db *db, int64_t run_id, const struct run_texts *run, struct
 
 bool series_points_drop(struct db *db, int64_t run_id, struct err *err)
 {
-    if (!db_run_id(db, "DELETE FROM series_point WHERE run_id = ?", run_id, err) ||
-        !db_run_id(db, "INSERT INTO series_change (run_id) VALUES (?)", run_id, err)) {
+    struct db_stmt st;
+    int64_t change_id = 0;
+    if (!db_run_id(db, "DELETE FROM series_point WHERE run_id = ?", run_id, err)) {
         return false;
     }
-    return db_run_id(db, "DELETE FROM series_change WHERE id <= ?", db_last_id(db) - CHANGES_KEPT,
-                     err);
+    db_prepare(&st, db, "INSERT INTO series_change (run_id) VALUES (?) RETURNING id");
+    db_put_int(&st, run_id);
+    return db_run_returning(&st, &change_id, err) &&
+           db_run_id(db, "DELETE FROM series_change WHERE id <= ?", change_id - CHANGES_KEPT, err);
 }
 
 static bool make_points(struct db *db, int64_t run_id, struct err *err)
@@ -268,7 +271,7 @@ static bool has_many_traces(struct db *db, int64_t run_id, bool *has_many, struc
     struct db_stmt st;
     db_prepare(&st, db,
                "SELECT count(*) > ?2 FROM (SELECT 1 FROM upload AS u JOIN trace AS t ON"
-               " t.upload_id = u.id WHERE u.run_id = ?1 LIMIT ?2 + 1)");
+               " t.upload_id = u.id WHERE u.run_id = ?1 LIMIT ?2 + 1) AS t");
     db_put_int(&st, run_id);
     db_put_int(&st, AT_ONCE_MAX);
     *has_many = db_next(&st) && db_get_bool(&st);
@@ -281,9 +284,11 @@ bool series_points_refresh(struct db *db, int64_t run_id, struct err *err)
     if (!has_many_traces(db, run_id, &has_many, err)) {
         return false;
     }
-    return has_many ? db_run_id(db, "INSERT OR IGNORE INTO series_stale (run_id) VALUES (?)",
-                                run_id, err)
-                    : make_points(db, run_id, err);
+    return has_many
+               ? db_run_id(db,
+                           "INSERT INTO series_stale (run_id) VALUES (?) ON CONFLICT DO NOTHING",
+                           run_id, err)
+               : make_points(db, run_id, err);
 }
 
 bool series_points_refresh_run(struct db *db, const char *run, struct err *err)

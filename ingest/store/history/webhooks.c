@@ -69,7 +69,7 @@ bool store_webhook_cross(struct store *store,
         return false;
     }
     db_prepare(&st, store->writer,
-               "INSERT OR IGNORE INTO webhook_crossing (hook, run) VALUES (?, ?)");
+               "INSERT INTO webhook_crossing (hook, run) VALUES (?, ?) ON CONFLICT DO NOTHING");
     db_put_text(&st, delivery->hook);
     db_put_text(&st, delivery->run);
     bool ok = db_run(&st, err);

@@ -50,7 +50,8 @@ static bool read_keys(struct store *store, bool finished, struct batch *batch, s
         return false;
     }
     db_prepare(&st, db,
-               "SELECT key FROM object WHERE state = 'deleting' AND (sha256 <> '') = ?"
+               "SELECT key FROM object WHERE state = 'deleting' AND"
+               " CASE WHEN sha256 <> '' THEN 1 ELSE 0 END = ?"
                " ORDER BY since_s LIMIT ?");
     db_put_int(&st, finished);
     db_put_int(&st, KEYS_MAX);

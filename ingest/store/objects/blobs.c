@@ -179,7 +179,7 @@ static bool is_referred(
     db_prepare(
         &st, db,
         "SELECT EXISTS (SELECT 1 FROM job WHERE sha256 = ?1 AND state IN ('queued', 'running'))"
-        " OR (?2 AND EXISTS (SELECT 1 FROM upload WHERE sha256 = ?1))"
+        " OR (?2 <> 0 AND EXISTS (SELECT 1 FROM upload WHERE sha256 = ?1))"
         " OR EXISTS (SELECT 1 FROM taken_over AS t JOIN job AS j ON j.id = t.job_id"
         " WHERE j.sha256 = ?1)");
     db_put_text(&st, sha256_hex);

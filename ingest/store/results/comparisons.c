@@ -293,7 +293,7 @@ static void put_list(struct db_stmt *st,
 {
     db_put_int(st, group_id);
     db_put_int(st, matcher != NULL);
-    db_put_pointer(st, matcher, MATCH_POINTER);
+    db_put_matcher(st, matcher);
     db_put_text(st, page->projects);
 }
 

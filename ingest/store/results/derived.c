@@ -3,20 +3,24 @@
  * sees them and a start after a crash removes them like any unfinished upload. */
 #include "ingest/store/results/ingest_rows.h"
 
+static bool insert_upload(struct db *db, int64_t trace_id, int64_t *id, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s)"
+               " SELECT run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s FROM upload"
+               " WHERE id = (SELECT upload_id FROM trace WHERE id = ?) RETURNING id");
+    db_put_int(&st, trace_id);
+    return db_run_returning(&st, id, err);
+}
+
 static bool begin(struct store *store, int64_t trace_id, int64_t *upload_id, struct err *err)
 {
     struct db *db = store->writer;
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
-    bool ok = store_check_trace(db, trace_id, err) &&
-              db_run_id(db,
-                        "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes,"
-                        " uploaded_at_s) SELECT run_id, job_id, file_name, sha256, size_bytes,"
-                        " uploaded_at_s FROM upload"
-                        " WHERE id = (SELECT upload_id FROM trace WHERE id = ?)",
-                        trace_id, err);
-    *upload_id = db_last_id(db);
+    bool ok = store_check_trace(db, trace_id, err) && insert_upload(db, trace_id, upload_id, err);
     return store_write_end(store, ok, err);
 }
 

@@ -51,16 +51,13 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
                " rules, analysis_version) SELECT r.id, j.id, j.file_name, j.sha256, j.size_bytes,"
                " j.received_at_s, ?, ?"
                " FROM job AS j JOIN run AS r ON r.name = j.run"
-               " WHERE j.id = ? AND j.state IN ('queued', 'running')");
+               " WHERE j.id = ? AND j.state IN ('queued', 'running') RETURNING id");
     db_put_text(&st, ingest->store->rules);
     db_put_int(&st, ANALYSIS_VERSION);
     db_put_int(&st, ingest->job_id);
-    if (!db_run(&st, err)) {
-        return false;
-    }
-    ingest->upload_id = db_last_id(db);
-    return db_changes(db) == 1 || err_set(err, ERR_NOT_FOUND, "there is no unfinished job %lld",
-                                          (long long)ingest->job_id);
+    return db_run_returning(&st, &ingest->upload_id, err) &&
+           (ingest->upload_id != 0 || err_set(err, ERR_NOT_FOUND, "there is no unfinished job %lld",
+                                              (long long)ingest->job_id));
 }
 
 static struct store_ingest *new_ingest(struct store *store, struct err *err)

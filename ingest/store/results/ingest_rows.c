@@ -205,15 +205,21 @@ static int64_t rank_of(const struct trace_results *results, int64_t given)
 }
 
 /* The id, note and tags that the trace had in an older database (catalogue/takeover.h), if it was
- * there, and its rank: the next parameters of `insert`. */
-static bool put_given(struct db_stmt *insert,
-                      struct arena *arena,
-                      struct db *db,
-                      const struct trace_place *place,
-                      const struct trace_results *results,
-                      struct err *err)
+ * there; and the rank that was told with the upload. */
+struct given {
+    int64_t rank;
+    int64_t former_id; /* 0: it was not there */
+    const char *note, *tags;
+};
+
+static bool read_given(struct given *out,
+                       struct arena *arena,
+                       struct db *db,
+                       const struct trace_place *place,
+                       struct err *err)
 {
     struct db_stmt st;
+    *out = (struct given){.rank = STORE_NO_RANK};
     db_prepare(&st, db,
                "SELECT coalesce(j.rank, -1), k.trace_id, k.note, k.tags FROM upload AS u"
                " JOIN job AS j ON j.id = u.job_id LEFT JOIN taken_over AS k ON k.job_id = j.id"
@@ -223,13 +229,27 @@ static bool put_given(struct db_stmt *insert,
     db_put_int(&st, place->derived_of);
     db_put_text(&st, place->worker);
     db_put_text(&st, place->span_digits);
-    bool found = db_next(&st);
-    int64_t rank = found ? db_get_int(&st) : STORE_NO_RANK;
-    db_put_optional(insert, found ? db_get_optional(&st) : INT64_MIN);
-    db_put_text(insert, found ? db_get_text(&st, arena) : NULL);
-    db_put_text(insert, found ? db_get_text(&st, arena) : NULL);
-    db_put_int(insert, rank_of(results, rank));
+    if (db_next(&st)) {
+        out->rank = db_get_int(&st);
+        out->former_id = db_get_int(&st);
+        out->note = db_get_text(&st, arena);
+        out->tags = db_get_text(&st, arena);
+    }
     return db_done(&st, err);
+}
+
+/* Nothing refers to the new row yet. */
+static bool
+become_former(struct db *db, const struct given *given, int64_t *trace_id, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, "UPDATE trace SET id = ?, note = ?, tags = ? WHERE id = ?");
+    db_put_int(&st, given->former_id);
+    db_put_text(&st, given->note);
+    db_put_text(&st, given->tags);
+    db_put_int(&st, *trace_id);
+    *trace_id = given->former_id;
+    return db_run(&st, err);
 }
 
 #define STEP_TIME_BYTES ((size_t)24)
@@ -257,15 +277,17 @@ bool ingest_rows_trace(struct store *store,
 {
     struct db *db = store->writer;
     struct row_writer writer = {.ok = true, .err = err};
+    struct given given;
     struct arena arena;
     struct buf warnings;
     char step_times[STEP_TIME_BYTES * (STORE_RUN_STEPS_MAX + 1)];
     buf_init(&warnings, WARNINGS_MAX_BYTES);
     store_put_warnings(&warnings, &results->warnings);
     arena_init(&arena, 0);
-    db_prepare(&writer.row, db, table_trace.insert_sql);
-    bool ok = put_given(&writer.row, &arena, db, place, results, err);
+    bool ok = read_given(&given, &arena, db, place, err);
     if (ok) {
+        db_prepare(&writer.row, db, table_trace.insert_sql);
+        row_put_int(&writer, rank_of(results, given.rank));
         row_put_int(&writer, place->upload_id);
         row_put_int(&writer, place->derived_of);
         row_put_int(&writer, place->has_events);
@@ -276,10 +298,10 @@ bool ingest_rows_trace(struct store *store,
         put_buf(&writer.row, &warnings);
         row_put_text(&writer, results->device_type);
         row_put_columns(&writer, &table_trace, results);
-        ok = db_run(&writer.row, err);
-        *trace_id = db_last_id(db);
+        ok = db_run_returning(&writer.row, trace_id, err) &&
+             (given.former_id == 0 || become_former(db, &given, trace_id, err));
     }
-    buf_free(&warnings);
     arena_free(&arena);
+    buf_free(&warnings);
     return ok && insert_listed(store, *trace_id, results, err);
 }

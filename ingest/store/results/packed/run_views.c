@@ -259,8 +259,10 @@ static bool write_bytes(struct store *store,
 {
     struct db_stmt st;
     db_prepare(&st, store->writer,
-               "INSERT OR REPLACE INTO run_view (run_id, kind, span, inputs, bytes)"
-               " SELECT id, ?2, ?3, ?4, ?5 FROM run WHERE name = ?1");
+               "INSERT INTO run_view (run_id, kind, span, inputs, bytes)"
+               " SELECT id, ?2, ?3, ?4, ?5 FROM run WHERE name = ?1"
+               " ON CONFLICT (run_id, kind, span) DO UPDATE SET inputs = excluded.inputs,"
+               " bytes = excluded.bytes");
     db_put_text(&st, key->run);
     db_put_int(&st, (int64_t)key->view + key->part);
     db_put_int(&st, key->span);

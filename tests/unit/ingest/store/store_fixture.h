@@ -69,10 +69,51 @@ static inline void remove_tree(char path[TEST_PATH_BYTES], size_t len)
     (void)rmdir(path);
 }
 
+/* With KINETOSCOPE_TEST_DATABASE_URL, postgresql://…, the catalogue of each folder is a schema of
+ * that database. */
+static inline bool tests_on_server(void)
+{
+    return getenv("KINETOSCOPE_TEST_DATABASE_URL") != NULL;
+}
+
+/* NULL: the catalogue is embedded. */
+static inline const char *database_of(const struct fixture *f, char url[TEST_PATH_BYTES])
+{
+    if (!tests_on_server()) {
+        return NULL;
+    }
+    int len = snprintf(url, TEST_PATH_BYTES, "%s?options=-csearch_path%%3Dks_",
+                       getenv("KINETOSCOPE_TEST_DATABASE_URL"));
+    for (const char *at = strrchr(f->dir, '-') + 1; *at != '\0'; at++) {
+        /* The server takes no capitals. */
+        len += snprintf(url + len, TEST_PATH_BYTES - (size_t)len, "%02x", (unsigned char)*at);
+    }
+    return url;
+}
+
+static inline bool try_open_store(struct fixture *f, const struct store_objects *objects)
+{
+    char url[TEST_PATH_BYTES];
+    const struct store_place place = {
+        .data_dir = f->dir, .database_url = database_of(f, url), .objects = objects};
+    return store_open_at(&f->store, &place, NULL, &f->err);
+}
+
 static inline void open_store(struct fixture *f)
 {
-    assert_ok(f, store_open(&f->store, f->dir, NULL, &f->err));
+    if (tests_on_server()) {
+        assert_ok(f, try_open_store(f, NULL));
+    } else {
+        assert_ok(f, store_open(&f->store, f->dir, NULL, &f->err));
+    }
 }
+
+/* For a test of what only an embedded catalogue has. */
+#define skip_on_server()       \
+    do {                       \
+        if (tests_on_server()) \
+            skip();            \
+    } while (0)
 
 static inline void close_store(struct fixture *f)
 {

@@ -285,6 +285,7 @@ static void reopening_removes_what_is_not_there(void **state)
 static void a_full_database_keeps_no_part(void **state)
 {
     enum { ROWS = 20000 };
+    skip_on_server();
     struct fixture *f = *state;
     struct comparison_row *rows = calloc(ROWS, sizeof *rows);
     assert_non_null(rows);

@@ -41,7 +41,7 @@ static size_t count_words(const char *list)
     return count;
 }
 
-/* Whether the table is there. */
+/* Whether the table is there. The catalogue gives a new row its id, and users its note and tags. */
 static bool check_table(struct db *db, const struct row_table *table)
 {
     char list[LIST_BYTES];
@@ -49,7 +49,13 @@ static bool check_table(struct db *db, const struct row_table *table)
     struct db_stmt st;
     struct err err = ERR_INIT;
     inserted_columns(list, table);
-    db_prepare(&st, db, "SELECT name FROM pragma_table_info(?)");
+    db_prepare(&st, db,
+               db_is_server(db)
+                   ? "SELECT column_name FROM information_schema.columns WHERE table_schema ="
+                     " current_schema() AND table_name = ?1 AND (?1 NOT IN ('trace', 'comparison')"
+                     " OR column_name NOT IN ('id', 'note', 'tags'))"
+                   : "SELECT name FROM pragma_table_info(?1) WHERE ?1 NOT IN ('trace',"
+                     " 'comparison') OR name NOT IN ('id', 'note', 'tags')");
     db_put_text(&st, table->name);
     for (; db_next(&st); count++) {
         size_t len = 0;

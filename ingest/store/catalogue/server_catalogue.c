@@ -1,0 +1,93 @@
+#include "ingest/store/catalogue/server_catalogue.h"
+
+#include "ingest/store/db/schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME "catalogue-id"
+
+static bool path_of(const struct store *store, char path[STORE_PATH_BYTES], struct err *err)
+{
+    int len = snprintf(path, STORE_PATH_BYTES, "%s/" FILE_NAME, store->data_dir);
+    return (len > 0 && len < STORE_PATH_BYTES) ||
+           err_set(err, ERR_IO, "a path in the data directory is too long");
+}
+
+static bool write_id(const struct store *store, const char *id, struct err *err)
+{
+    char path[STORE_PATH_BYTES];
+    char line[CATALOGUE_ID_BYTES + 1];
+    int len = snprintf(line, sizeof line, "%s\n", id);
+    if (!path_of(store, path, err)) {
+        return false;
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && write(fd, line, (size_t)len) == len && fsync(fd) == 0;
+    int errnum = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return (ok || err_set_errno(err, ERR_IO, errnum, "writing %s", path)) &&
+           store_sync_dir(store->data_dir, err);
+}
+
+/* "": there is no file. */
+static bool read_id(const struct store *store, char id[CATALOGUE_ID_BYTES], struct err *err)
+{
+    char path[STORE_PATH_BYTES];
+    id[0] = '\0';
+    if (!path_of(store, path, err)) {
+        return false;
+    }
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return errno == ENOENT || err_set_errno(err, ERR_IO, errno, "reading %s", path);
+    }
+    if (fgets(id, CATALOGUE_ID_BYTES, file) == NULL) {
+        id[0] = '\0';
+    }
+    (void)fclose(file);
+    id[strcspn(id, "\n")] = '\0';
+    return true;
+}
+
+/* The file first: alone it is written anew at the next start. */
+static bool create(struct store *store, struct err *err)
+{
+    char id[CATALOGUE_ID_BYTES];
+    return schema_create(store->writer, err) && schema_read_id(store->writer, id, err) &&
+           write_id(store, id, err);
+}
+
+bool server_catalogue_create(struct store *store, struct err *err)
+{
+    return db_begin(store->writer, err) && db_end(store->writer, create(store, err), err);
+}
+
+bool server_catalogue_check(struct store *store, struct err *err)
+{
+    char theirs[CATALOGUE_ID_BYTES];
+    char ours[CATALOGUE_ID_BYTES];
+    return schema_read_id(store->writer, theirs, err) && read_id(store, ours, err) &&
+           (strcmp(theirs, ours) == 0 ||
+            err_set(err, ERR_CONFLICT,
+                    "the database belongs to another data directory than %s, whose traces are "
+                    "not in it; give both as they were, or, should that directory be lost, write "
+                    "%s into the file " FILE_NAME " of this one",
+                    store->data_dir, theirs));
+}
+
+bool server_catalogue_none(const struct store *store, struct err *err)
+{
+    char id[CATALOGUE_ID_BYTES];
+    return read_id(store, id, err) &&
+           (id[0] == '\0' ||
+            err_set(err, ERR_CONFLICT,
+                    "the catalogue of the data directory %s is on a server; start with the "
+                    "--database-url that it had",
+                    store->data_dir));
+}

@@ -1,0 +1,16 @@
+/* A catalogue on a database server and the data directory that belongs to it: files of traces and
+ * uploads lie there, and each without the other is of no use. Both have the same id, the data
+ * directory in the file catalogue-id. */
+#ifndef KS_STORE_CATALOGUE_SERVER_CATALOGUE_H
+#define KS_STORE_CATALOGUE_SERVER_CATALOGUE_H
+
+#include "ingest/store/internal.h"
+
+/* Creates the tables, and the file. */
+bool server_catalogue_create(struct store *store, struct err *err) KS_MUST_USE;
+/* ERR_CONFLICT: the database belongs to another data directory. */
+bool server_catalogue_check(struct store *store, struct err *err) KS_MUST_USE;
+/* ERR_CONFLICT: the catalogue of this data directory is on a server, so none is embedded. */
+bool server_catalogue_none(const struct store *store, struct err *err) KS_MUST_USE;
+
+#endif

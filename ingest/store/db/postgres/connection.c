@@ -1,0 +1,346 @@
+#include "ingest/store/db/postgres/connection.h"
+
+#include "ingest/base/monotonic.h"
+#include "ingest/store/db/postgres/postgres.h"
+#include "ingest/store/db/postgres/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So long a writer waits for a server that went away, a reader less; then each call tries once. */
+#define WRITER_WAITS_MS 10000
+#define READER_WAITS_MS 2000
+/* So long the end of a commit is looked for. */
+#define COMMIT_WAITS_MS 30000
+/* A server that was killed has its session end in a moment. */
+#define LOCK_WAITS_MS 5000
+#define RETRY_MS 100
+#define SCHEMA_MAX_BYTES ((size_t)1 << 20)
+
+static void pause_ms(long ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    (void)nanosleep(&time, NULL);
+}
+
+static void hear_nothing(void *context, const char *message)
+{
+    (void)context;
+    (void)message;
+}
+
+/* ---- connecting ---- */
+
+/* Whether the statements went well. Not for the outside: connects never. */
+static bool run(struct postgres_db *db, const char *sql, struct err *err)
+{
+    PGresult *result = PQexec(db->conn, sql);
+    ExecStatusType status = PQresultStatus(result);
+    bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    if (ok) {
+        db->changes = strtoll(PQcmdTuples(result), NULL, 10);
+    } else {
+        (void)postgres_failed(db, result, err);
+    }
+    PQclear(result);
+    return ok;
+}
+
+/* The first value of the first row, cut to fit; "" without one. */
+static bool ask(struct postgres_db *db, const char *sql, char *out, size_t cap, struct err *err)
+{
+    PGresult *result = PQexec(db->conn, sql);
+    bool ok = PQresultStatus(result) == PGRES_TUPLES_OK || postgres_failed(db, result, err);
+    bool found = ok && PQntuples(result) > 0 && PQnfields(result) > 0;
+    (void)snprintf(out, cap, "%s", found ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+    return ok;
+}
+
+/* One server has the database, as one process has a data directory. */
+static bool take_lock(struct postgres_db *db, struct err *err)
+{
+    char taken[8] = "";
+    int64_t until_ms = monotonic_ms() + LOCK_WAITS_MS;
+    for (;;) {
+        if (!ask(db,
+                 "SELECT pg_try_advisory_lock(hashtext('kinetoscope ' ||"
+                 " coalesce(current_schema(), current_setting('search_path'))))",
+                 taken, sizeof taken, err)) {
+            return false;
+        }
+        if (taken[0] == 't') {
+            return true;
+        }
+        if (monotonic_ms() >= until_ms) {
+            return err_set(err, ERR_UNAVAILABLE, "the database %.120s is in use by another server",
+                           db->db.path);
+        }
+        pause_ms(RETRY_MS);
+    }
+}
+
+static bool set_up(struct postgres_db *db, struct err *err)
+{
+    const char *encoding = PQparameterStatus(db->conn, "server_encoding");
+    (void)PQsetNoticeProcessor(db->conn, hear_nothing, NULL);
+    if (encoding == NULL || strcmp(encoding, "UTF8") != 0) {
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the database %.120s has the encoding %.40s; make one with ENCODING 'UTF8'",
+                       db->db.path, encoding == NULL ? "?" : encoding);
+    }
+    return run(db,
+               "SET statement_timeout = '60s'; SET lock_timeout = '10s'; SET jit = off;"
+               " SET bytea_output = 'hex'; SET standard_conforming_strings = on",
+               err) &&
+           (db->mode != DB_WRITER || take_lock(db, err));
+}
+
+static bool connect_once(struct postgres_db *db, struct err *err)
+{
+    /* What the URL says goes before. */
+    static const char *const names[] = {"application_name",
+                                        "connect_timeout",
+                                        "target_session_attrs",
+                                        "client_encoding",
+                                        "keepalives_idle",
+                                        "keepalives_interval",
+                                        "keepalives_count",
+                                        "tcp_user_timeout",
+                                        "dbname",
+                                        NULL};
+    const char *const values[] = {"kinetoscope", "5", "read-write", "UTF8",  "10",
+                                  "5",           "3", "15000",      db->url, NULL};
+    PQfinish(db->conn);
+    db->conn = PQconnectdbParams(names, values, 1);
+    db->generation++;
+    if (postgres_is_lost(db)) {
+        return postgres_failed(db, NULL, err);
+    }
+    const char *host = PQhost(db->conn);
+    const char *name = PQdb(db->conn);
+    size_t len = strlen(host) + strlen(name) + 2;
+    char *path = malloc(len);
+    if (path != NULL) {
+        (void)snprintf(path, len, "%s/%s", host, name);
+        free(db->db.path);
+        db->db.path = path;
+    }
+    struct err failure = ERR_INIT;
+    if (!set_up(db, &failure)) {
+        /* Half set up it must not be used. */
+        PQfinish(db->conn);
+        db->conn = NULL;
+        *err = failure;
+        return false;
+    }
+    db->lost_at_ms = 0;
+    return true;
+}
+
+static bool connect_until(struct postgres_db *db, int64_t until_ms, struct err *err)
+{
+    struct err failure = ERR_INIT;
+    while (!connect_once(db, &failure)) {
+        if (failure.code != ERR_UNAVAILABLE || monotonic_ms() >= until_ms) {
+            *err = failure;
+            return false;
+        }
+        pause_ms(RETRY_MS);
+    }
+    return true;
+}
+
+bool postgres_ensure(struct postgres_db *db, struct err *err)
+{
+    if (!postgres_is_lost(db)) {
+        return true;
+    }
+    if (db->is_begun) {
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the connection to the database %.120s was lost; try again", db->db.path);
+    }
+    if (db->lost_at_ms == 0) {
+        db->lost_at_ms = monotonic_ms();
+    }
+    int64_t waits_ms = db->mode == DB_READER ? READER_WAITS_MS : WRITER_WAITS_MS;
+    return connect_until(db, db->lost_at_ms + waits_ms, err);
+}
+
+bool postgres_open(struct db **out, const char *url, enum db_mode mode, struct err *err)
+{
+    struct postgres_db *db = calloc(1, sizeof *db);
+    if (db == NULL || (db->url = strdup(url)) == NULL ||
+        (db->db.path = strdup("of --database-url")) == NULL) {
+        free(db == NULL ? NULL : db->url);
+        free(db);
+        return err_set(err, ERR_NO_MEMORY, "no memory to open the database");
+    }
+    db->db.engine = &postgres_engine;
+    db->mode = mode;
+    if (!connect_once(db, err)) {
+        db_close(&db->db);
+        return false;
+    }
+    *out = &db->db;
+    return true;
+}
+
+void postgres_close(struct db *front)
+{
+    struct postgres_db *db = postgres_of(front);
+    db->is_closing = true;
+    db_forget_statements(front);
+    PQfinish(db->conn);
+    free(db->url);
+    free(front->path);
+    free(db);
+}
+
+/* ---- statements without parameters ---- */
+
+bool postgres_exec(const char *sql, struct db *front, struct err *err)
+{
+    struct postgres_db *db = postgres_of(front);
+    return postgres_ensure(db, err) && run(db, sql, err);
+}
+
+/* What the search path of the URL names first, should it not be there. */
+static bool make_namespace(struct postgres_db *db, struct err *err)
+{
+    char path[128];
+    char create[160];
+    char current[128];
+    if (!ask(db, "SELECT current_schema()", current, sizeof current, err)) {
+        return false;
+    }
+    if (current[0] != '\0') {
+        return true;
+    }
+    if (!ask(db, "SHOW search_path", path, sizeof path, err)) {
+        return false;
+    }
+    path[strcspn(path, ",")] = '\0';
+    (void)snprintf(create, sizeof create, "CREATE SCHEMA %s", path);
+    return run(db, create, err);
+}
+
+bool postgres_exec_schema(const char *sql, struct db *front, struct err *err)
+{
+    struct postgres_db *db = postgres_of(front);
+    struct buf text;
+    buf_init(&text, SCHEMA_MAX_BYTES);
+    postgres_schema(&text, sql);
+    bool ok = !text.failed || err_set(err, ERR_NO_MEMORY, "no memory for the schema");
+    ok = ok && postgres_ensure(db, err) && make_namespace(db, err);
+    for (size_t i = 0; ok && i < postgres_function_count; i++) {
+        ok = run(db, postgres_functions[i], err);
+    }
+    ok = ok && run(db, text.ptr, err);
+    buf_free(&text);
+    return ok;
+}
+
+/* ---- transactions ---- */
+
+/* All commits wait for the server's disk: it may end and come back while this program, which counts
+ * on what it wrote, goes on. */
+bool postgres_set_durable(struct db *front, bool durable, struct err *err)
+{
+    (void)front;
+    (void)durable;
+    (void)err;
+    return true;
+}
+
+static bool begin_now(struct postgres_db *db, struct err *err)
+{
+    if (db->mode == DB_READER) {
+        return run(db, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", err);
+    }
+    return ask(db, "BEGIN; SELECT pg_current_xact_id()::text", db->xid, sizeof db->xid, err);
+}
+
+/* A connection may have been lost since it was used: that shows with the first statement. */
+bool postgres_begin(struct db *front, struct err *err)
+{
+    struct postgres_db *db = postgres_of(front);
+    struct err first = ERR_INIT;
+    db->xid[0] = '\0';
+    if (!postgres_ensure(db, err)) {
+        return false;
+    }
+    bool ok = begin_now(db, &first);
+    if (!ok && postgres_is_lost(db)) {
+        ok = postgres_ensure(db, &first) && begin_now(db, &first);
+    }
+    db->is_begun = ok;
+    if (!ok) {
+        *err = first;
+    }
+    return ok;
+}
+
+/* What became of a transaction whose commit was lost with the connection: the server knows it. */
+static bool find_commit(struct postgres_db *db, struct err *err)
+{
+    char sql[64 + XID_BYTES];
+    char status[16] = "";
+    int64_t until_ms = monotonic_ms() + COMMIT_WAITS_MS;
+    if (db->xid[0] == '\0') {
+        return err_set(err, ERR_UNAVAILABLE, "the connection to the database %.120s was lost",
+                       db->db.path);
+    }
+    (void)snprintf(sql, sizeof sql, "SELECT pg_xact_status('%s'::xid8)", db->xid);
+    do {
+        bool asked = (!postgres_is_lost(db) || connect_until(db, until_ms, err)) &&
+                     ask(db, sql, status, sizeof status, err);
+        if (asked && strcmp(status, "committed") == 0) {
+            return true;
+        }
+        if (asked && strcmp(status, "aborted") == 0) {
+            return err_set(err, ERR_UNAVAILABLE, "the database %.120s lost the change; try again",
+                           db->db.path);
+        }
+        pause_ms(RETRY_MS);
+    } while (monotonic_ms() < until_ms);
+    db->db.is_in_doubt = true;
+    return err_set(err, ERR_UNAVAILABLE,
+                   "the database %.120s does not answer; it is not known whether it has the change",
+                   db->db.path);
+}
+
+bool postgres_commit(struct db *front, struct err *err)
+{
+    struct postgres_db *db = postgres_of(front);
+    bool has_failed = PQtransactionStatus(db->conn) == PQTRANS_INERROR;
+    if (postgres_is_lost(db)) { /* before the commit was sent */
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the connection to the database %.120s was lost; try again", db->db.path);
+    }
+    if (has_failed) {
+        return err_set(err, ERR_STORE, "database %.120s: a statement before has failed",
+                       db->db.path);
+    }
+    struct err failure = ERR_INIT;
+    bool ok = run(db, "COMMIT", &failure);
+    if (!ok && postgres_is_lost(db)) {
+        db->is_begun = false;
+        failure = (struct err)ERR_INIT;
+        ok = find_commit(db, &failure);
+    }
+    if (!ok) {
+        *err = failure;
+    } else {
+        db->is_begun = false;
+    }
+    return ok;
+}
+
+bool postgres_rollback(struct db *front, struct err *err)
+{
+    struct postgres_db *db = postgres_of(front);
+    db->is_begun = false;
+    return postgres_is_lost(db) || run(db, "ROLLBACK", err);
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""The catalogue in PostgreSQL (--database-url): the store's unit tests on it, and a server whose database is killed while
+traces come. What was acknowledged is there afterwards; what the database does not have is not acknowledged.
+Alone: KINETOSCOPE_BIN=... """
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import kinetoscope  # noqa: E402: beside this folder
+from servers.postgres import Postgres  # noqa: E402
+
+UNIT = ('access', 'catalogue', 'comparisons', 'cycles', 'events_events', 'history_webhooks', 'notes', 'objects_blob_objects',
+        'purge', 'roundtrip', 'schema', 'tables', 'timeline')
+FIXTURE = json.loads((next((kinetoscope.FIXTURES / 'cpu_only').glob('*.pt.trace.json'))).read_text())
+
+
+def why_not():
+    said = subprocess.run([kinetoscope.PROGRAM, 'serve', '--listen', '127.0.0.1:0', '--data-dir', '/dev/null/none', '--database-url',
+                           'mysql://x'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=kinetoscope.HANG_S).stdout
+    without = subprocess.run([kinetoscope.PROGRAM, 'token', 'list', '--data-dir', '/dev/null/none', '--database-url',
+                              'postgresql://127.0.0.1:1/x'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             timeout=kinetoscope.HANG_S).stdout
+    assert b'postgresql://USER@HOST/NAME' in said, said
+    return 'this program was built without PostgreSQL' if b'without PostgreSQL' in without else Postgres.why_not()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ks-pg-', dir='/tmp'))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        (self.folder / 'server').mkdir()
+        self.folder.chmod(0o755)
+        self.data_dir = str(self.folder / 'data')
+
+    def database(self):
+        return Postgres(self.folder / 'server')
+
+    def serve(self, database, data_dir=None):
+        return kinetoscope.Server('--database-url', database.url, data_dir=data_dir or self.data_dir)
+
+    def trace(self, number):
+        return json.dumps({**FIXTURE, 'number': number}).encode()
+
+    def test_unit_tests_of_the_store(self):
+        folder = pathlib.Path(kinetoscope.PROGRAM).parent / 'tests'
+        programs = [folder / ('unit_ingest_store_' + name) for name in UNIT]
+        if not programs[0].exists():
+            self.skipTest('the unit tests are not built')
+        with self.database() as database:
+            for program in programs:
+                done = subprocess.run([str(program)], env={**os.environ, 'KINETOSCOPE_TEST_DATABASE_URL': database.url},
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=kinetoscope.HANG_S)
+                self.assertEqual(done.returncode, 0, '%s:\n%s' % (program.name, done.stdout.decode()[-3000:]))
+
+    def test_a_killed_database_loses_nothing(self):
+        with self.database() as database, self.serve(database) as server:
+            acknowledged, refused, stop = [], [], threading.Event()
+
+            def send():
+                for number in range(10000):
+                    if stop.is_set():
+                        return
+                    name = 'n%d.json' % number
+                    status = server.put('run', name, self.trace(number)).status
+                    (acknowledged if status < 300 else refused).append((name, status))
+                    if status >= 300:
+                        time.sleep(0.2)
+            sender = threading.Thread(target=send)
+            sender.start()
+            time.sleep(2)
+            database.kill()
+            time.sleep(1)
+            database.start()
+            before = len(acknowledged)
+            for _ in range(300):
+                if len(acknowledged) > before + 5:
+                    break
+                time.sleep(0.1)
+            stop.set()
+            sender.join()
+            self.assertGreater(len(acknowledged), before + 5, refused[-3:])
+            self.assertEqual({status for _, status in refused} - {503}, set())
+            # An upload that was refused may be there all the same.
+            names = {row['file_name'] for row in server.get('/api/v1/traces?limit=1000').json()['traces']}
+            self.assertEqual([name for name, _ in acknowledged if name not in names], [])
+        with database_again(database), self.serve(database) as server:
+            again = {row['file_name'] for row in server.get('/api/v1/traces?limit=1000').json()['traces']}
+            self.assertEqual(names - again, set())
+
+    def test_database_and_folder_belong_together(self):
+        with self.database() as database:
+            with self.serve(database) as server:
+                self.assertEqual(server.put('run', 'a.json', self.trace(1)).status, 201)
+            other = str(self.folder / 'other')
+            for options in (['--data-dir', other, '--database-url', database.url], ['--data-dir', self.data_dir]):
+                done = subprocess.run([kinetoscope.PROGRAM, 'serve', '--listen', '127.0.0.1:0', *options], stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, timeout=kinetoscope.HANG_S)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stdout.decode(), 'belongs to another data directory|is on a server')
+
+
+def database_again(database):
+    """Started after its end, with what it had."""
+    database.__class__ = type('Again', (Postgres,), {'__enter__': lambda self: (self.start(), self)[1]})
+    return database
+
+
+if __name__ == '__main__':
+    reason = why_not()
+    if reason:
+        print('skipped: %s' % reason)
+        sys.exit(kinetoscope.SKIPPED)
+    unittest.main(verbosity=2)
