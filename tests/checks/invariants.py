@@ -323,6 +323,11 @@ def one_matrix_unit_share(t):
         t.near('share among the kernels', kernels['tensor_core_share'], used_ns / total_ns)
     if overview['tensor_core'] is not None:
         t.near('share of the overview', overview['tensor_core']['used_share'], kernels['tensor_core_share'])
+        devices = [d['tensor_core_share'] for d in overview['devices'] if d['tensor_core_share'] is not None]
+        if len(overview['devices']) == 1 and devices:
+            t.near('share of the device', devices[0], overview['tensor_core']['used_share'])
+    by_rules_ns = sum(r['device_ns'] for r in t.table('device-time/kernels')['rows'] if r['matrix_unit'])
+    t.equal('matrix_unit_ns', t.ask('device-time')['matrix_unit_ns'], by_rules_ns)
     for row in kernels['rows']:
         t.equal('matrix unit of %s' % row['name'], row['tensor_cores'], row['matrix_unit'] is True)
 

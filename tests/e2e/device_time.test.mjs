@@ -47,6 +47,9 @@ test('the overview says over which window the device is busy, and with what', as
     const figure = (index) => page.locator('.device-time .answer-figure').nth(index);
     assert.equal((await figure(0).textContent()).replace('%', ''), (100 * data.window.utilisation).toFixed(1));
     assert.equal((await figure(1).textContent()).replace('%', ''), (100 * data.steps.utilisation).toFixed(1));
+    const { tensor_core: matrix } = await get(server.url, `traces/${id}/overview`);
+    assert.ok(matrix, 'kernels ran');
+    assert.equal((await figure(3).textContent()).replace('%', ''), (100 * matrix.used_share).toFixed(1));
     assert.deepEqual(await page.$$eval('.device-time .ranking-list th [data-name]', (list) => list.map((item) => item.dataset.name)), data.classes.map((row) => row.class));
     assert.match(await page.textContent('.device-time'), /Communication by library/);
     await sound();

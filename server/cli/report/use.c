@@ -2,12 +2,12 @@
 
 #include <stdio.h>
 
-/* In words, for people. */
+/* The words of the page (static/js/views/utilisation/classes.js). */
 static const char *class_label(enum use_class use)
 {
     static const char *const labels[USE_CLASS_COUNT] = {
-        [USE_BOTH_LOW] = "both low",    [USE_LOW_COMPUTE] = "low compute",
-        [USE_LOW_DRAM] = "low DRAM",    [USE_NEITHER_LOW] = "neither low",
+        [USE_BOTH_LOW] = "latency-bound", [USE_LOW_COMPUTE] = "compute low",
+        [USE_LOW_DRAM] = "DRAM low",      [USE_NEITHER_LOW] = "balanced",
         [USE_UNKNOWN] = "not measured",
     };
     return labels[use];

@@ -29,10 +29,10 @@ const WINDOWS = [
 
 /**
  * A section that fills itself; it goes away where no device did anything.
- * @param {Trace} trace
+ * @param {Overview} overview
  * @param {AbortSignal} signal
  */
-export function deviceTime(trace, signal) {
+export function deviceTime({ trace, tensor_core: matrix }, signal) {
     const box = h('div', null, skeleton('block'));
     const root = h('section', { class: 'section device-time', id: 'device-time' }, h('h2', null, 'Device time'), box);
     let end = () => {};
@@ -52,7 +52,7 @@ export function deviceTime(trace, signal) {
     function show(times) {
         const classes = classRanking(trace, times);
         const kinds = kindTable(times);
-        fill(box, figures(trace, times), windowTable(times), times.devices.length > 1 ? deviceTable(times) : null,
+        fill(box, figures(trace, times, matrix), windowTable(times), times.devices.length > 1 ? deviceTable(times) : null,
             h('div', { class: 'pair' }, classes.root, kinds),
             h('p', null, h('a', { href: traceHref(trace.id, 'kernels') }, 'All kernels')));
         classes.draw();
@@ -67,10 +67,9 @@ const utilisation = (block) => (block === null || block.utilisation === null ? [
 /** @param {DeviceTimeBlock | null} block @param {string} unknown */
 const busyOf = (block, unknown) => (block === null || block.utilisation === null ? unknown : `${fmt.time(block.busy_ns)} of ${fmt.time(block.total_ns)}`);
 
-/** @param {Trace} trace @param {DeviceTime} times */
-function figures(trace, times) {
+/** @param {Trace} trace @param {DeviceTime} times @param {Overview['tensor_core']} matrix */
+function figures(trace, times, matrix) {
     const { window, steps } = times;
-    const share = (/** @type {number} */ part) => (times.device_ns ? fmt.shareParts(part / times.device_ns) : /** @type {[string, string]} */ (['–', '']));
     const widest = steps ?? window;
     const more = (/** @type {string} */ view, /** @type {Record<string, string>} */ params, /** @type {string} */ text) => (hasView(trace, view) ? h('a', { class: 'answer-more', href: traceHref(trace.id, view, params) }, text) : null);
     return h('dl', { class: 'answers' },
@@ -78,7 +77,8 @@ function figures(trace, times) {
         answer('Busy, of the steps', utilisation(steps), [busyOf(steps, 'Not known: this trace has no steps.'), steps ? more('idle', {}, 'Why it waited') : null]),
         answer('Communication', widest?.communication_ns ? fmt.timeParts(widest.communication_ns) : ['None', ''],
             widest?.communication_ns ? [`${fmt.time(widest.exposed_communication_ns)} exposed: nothing computes meanwhile`, more('kernels', { class: 'communication' }, 'Its kernels')] : ['No kernel of a communication library']),
-        answer('On matrix units', share(times.matrix_unit_ns), ['of device time, by the names of the kernels; others are not on them or not known', more('kernels', { sort: 'matrix_unit', order: 'desc' }, 'Which kernels')]),
+        // The figure of the device table and of the kernels: `matrix_unit_ns` has no list of kernels, and is of all device time.
+        matrix ? answer(matrix.name, fmt.shareParts(matrix.used_share), ['of kernel time, by the names of the kernels; others are not on them or not known', more('kernels', { sort: 'matrix_unit', order: 'desc' }, 'Which kernels')]) : null,
         answer('Device work', [fmt.int(window?.events ?? 0), ''], [`${fmt.time(times.device_ns)} in all, by durations`, more('operators', {}, 'Whose it is')]));
 }
 

@@ -29,7 +29,7 @@ export async function mount(root, route, signal) {
     // Of a recording of a device alone no step is known, nor what its time went to.
     const hasSteps = data.average_step_ns !== null;
     const parts = hasSteps ? breakdown(data) : null;
-    const device = data.trace.has_events && data.trace.views.includes('trace') ? deviceTime(data.trace, signal) : null;
+    const device = data.trace.has_events && data.trace.views.includes('trace') ? deviceTime(data, signal) : null;
     const steps = hasSteps && data.step_rows.length ? stepTable(route.id, data) : null;
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, 'Overview')),

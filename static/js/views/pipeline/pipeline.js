@@ -21,11 +21,20 @@ export async function mount(root, route, signal) {
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Pipeline')), body);
     const shown = boardOf(body, {
         query: () => null,
-        ask: () => Promise.all([api.pipeline(run, signal), api.whatIf(run, signal).catch(unlessAsked)]),
+        ask: () => answersOf(run, signal),
         board: ([data, whatIf]) => board(body, run, data, whatIf, signal),
         nothing,
     });
     return { ready: shown.update(route.params), update: (next) => shown.update(next.params), destroy: shown.destroy };
+}
+
+/**
+ * A run without operations answers neither: it is asked once.
+ * @param {string} run @param {AbortSignal} signal @returns {Promise<[api.Pipeline, api.WhatIf | ApiError]>}
+ */
+async function answersOf(run, signal) {
+    const data = await api.pipeline(run, signal);
+    return [data, await api.whatIf(run, signal).catch(unlessAsked)];
 }
 
 /** What cannot be simulated says so in its place. @param {unknown} error @returns {ApiError} */

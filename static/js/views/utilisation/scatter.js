@@ -138,10 +138,10 @@ const thirds = {
         ctx.fillStyle = token('--ink-3');
         ctx.font = `12px ${token('--font')}`;
         ctx.textBaseline = 'top';
-        ctx.fillText('compute low', left + 6, top + 2);
-        ctx.fillText('DRAM low', atX + 6, atY + 4);
+        ctx.fillText(classLabel('low_compute'), left + 6, top + 2);
+        ctx.fillText(classLabel('low_dram'), atX + 6, atY + 4);
         ctx.textAlign = 'right';
-        ctx.fillText('neither low', right - 4, top + 2);
+        ctx.fillText(classLabel('neither_low'), right - 4, top + 2);
         ctx.restore();
     },
 };
