@@ -252,12 +252,10 @@ void catalogue_json_job(struct json_write *w, const struct api *api, const struc
 bool catalogue_json_traces(
     struct json_write *w, struct api_call *call, const int64_t *ids, size_t count, struct err *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct store_trace *trace = NULL;
-        if (!store_trace_get(call->snapshot, call_arena(call), ids[i], &trace, err) ||
-            !catalogue_json_trace(w, call, trace, err)) {
-            return false;
-        }
+    struct store_trace *rows = NULL;
+    bool ok = store_traces_get(call->snapshot, call_arena(call), ids, count, &rows, err);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = catalogue_json_trace(w, call, &rows[i], err);
     }
-    return true;
+    return ok;
 }

@@ -140,7 +140,8 @@ static bool write_list(struct json_write *w,
         ok = catalogue_json_trace(w, call, list->all[list->first + i].trace, err);
     }
     jw_array_end(w);
-    return ok;
+    jw_key(w, "last_trace"); /* there is one: a run without traces is not found */
+    return ok && catalogue_json_trace(w, call, list->all[list->count - 1].trace, err);
 }
 
 static bool answer_run(struct api_call *call, bool with_traces, struct err *err)

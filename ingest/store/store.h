@@ -405,6 +405,13 @@ bool store_traces(struct store_snapshot *snapshot,
                   struct store_trace **rows,
                   size_t *count,
                   struct err *err) KS_MUST_USE;
+/* Those of `ids`, in their order. ERR_NOT_FOUND where one is not there. */
+bool store_traces_get(struct store_snapshot *snapshot,
+                      struct arena *arena,
+                      const int64_t *ids,
+                      size_t count,
+                      struct store_trace **rows,
+                      struct err *err) KS_MUST_USE;
 bool store_trace_get(struct store_snapshot *snapshot,
                      struct arena *arena,
                      int64_t id,

@@ -442,29 +442,69 @@ bool store_traces(struct store_snapshot *snapshot,
     return read_traces(db, arena, run, rows, count, err);
 }
 
-static bool read_one_trace(
-    struct db *db, struct arena *arena, int64_t id, struct store_trace **out, struct err *err)
+/* A list of numbers as SQL takes it: "[4,2]". */
+static void put_ids(struct buf *text, const int64_t *ids, size_t count)
 {
-    struct store_trace *trace = arena_calloc(arena, 1, sizeof *trace);
-    if (trace == NULL) {
-        return err_set(err, ERR_NO_MEMORY, "no memory for a trace");
+    buf_puts(text, "[");
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(text, "%s%" PRId64, i == 0 ? "" : ",", ids[i]);
+    }
+    buf_puts(text, "]");
+}
+
+static bool read_traces_by_id(struct db *db,
+                              struct arena *arena,
+                              const int64_t *ids,
+                              size_t count,
+                              struct store_trace *rows,
+                              struct err *err)
+{
+    size_t found = 0;
+    struct buf list;
+    buf_init(&list, SIZE_MAX);
+    put_ids(&list, ids, count);
+    if (list.failed) {
+        buf_free(&list);
+        return err_set(err, ERR_NO_MEMORY, "no memory for a list of traces");
     }
     struct db_stmt st;
     db_prepare(&st, db,
-               TRACE_SELECT("(u.run_id, t.worker) IN (SELECT y.run_id, x.worker FROM trace AS x"
-                            " JOIN upload AS y ON y.id = x.upload_id WHERE x.id = ?1)",
-                            "WHERE id = ?1"));
-    db_put_int(&st, id);
-    bool found = db_next(&st);
-    if (found) {
-        read_trace(&st, arena, trace);
+               TRACE_SELECT("(u.run_id, t.worker) IN (SELECT y.run_id, x.worker"
+                            " FROM json_each(?1) AS asked JOIN trace AS x ON x.id = asked.value"
+                            " JOIN upload AS y ON y.id = x.upload_id)",
+                            "AS listed JOIN json_each(?1) AS asked ON asked.value = listed.id"
+                            " ORDER BY asked.key"));
+    db_put_text(&st, list.ptr);
+    while (found < count && db_next(&st)) {
+        read_trace(&st, arena, &rows[found]);
+        if (rows[found].id != ids[found]) {
+            break;
+        }
+        found++;
     }
-    if (!db_done(&st, err)) {
-        return false;
+    bool ok = db_done(&st, err);
+    buf_free(&list);
+    if (ok && found < count) {
+        return err_set(err, ERR_NOT_FOUND, "Trace %lld not found: it may have been deleted",
+                       (long long)ids[found]);
     }
-    *out = trace;
-    return found || err_set(err, ERR_NOT_FOUND, "Trace %lld not found: it may have been deleted",
-                            (long long)id);
+    return ok;
+}
+
+bool store_traces_get(struct store_snapshot *snapshot,
+                      struct arena *arena,
+                      const int64_t *ids,
+                      size_t count,
+                      struct store_trace **rows,
+                      struct err *err)
+{
+    struct db *db;
+    *rows = arena_calloc(arena, count, sizeof **rows);
+    if (*rows == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for traces");
+    }
+    return count == 0 || (store_snapshot_read(snapshot, &db, err) &&
+                          read_traces_by_id(db, arena, ids, count, *rows, err));
 }
 
 bool store_trace_get(struct store_snapshot *snapshot,
@@ -473,11 +513,7 @@ bool store_trace_get(struct store_snapshot *snapshot,
                      struct store_trace **out,
                      struct err *err)
 {
-    struct db *db;
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
-    return read_one_trace(db, arena, id, out, err);
+    return store_traces_get(snapshot, arena, &id, 1, out, err);
 }
 
 static bool find_upload(struct db *db,

@@ -39,7 +39,7 @@ interface Run {
 }
 
 /** Its traces by rank; a part of them where a page was asked for. */
-interface OpenRun extends Run { spans: number[]; formats: string[]; trace_list: Trace[] }
+interface OpenRun extends Run { spans: number[]; formats: string[]; trace_list: Trace[]; last_trace: Trace }
 
 interface Role { role: string; label: string; mean_ns: number; share: number }
 

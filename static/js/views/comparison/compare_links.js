@@ -20,10 +20,10 @@ export function compareHref(sides) {
 /** The trace at hand is the base: what it is compared with is still to be chosen. @param {Trace} trace */
 export const traceCompareHref = (trace) => (canDiff(trace) ? diffHref({ base: trace.id }) : compareHref({ base: hasCycles(trace) ? String(trace.id) : '' }));
 
-/** The first and the last trace of a run, which are most often what one wants to know apart. @param {{name: string, trace_list: Trace[]}} run */
-export function runCompareHref({ trace_list: traces }) {
+/** The first and the last trace of a run, which are most often what one wants to know apart, also where a page of them is at hand. @param {OpenRun} run */
+export function runCompareHref({ trace_list: traces, last_trace: end }) {
     const wholly = traces.some(canDiff);
-    const able = traces.filter(wholly ? canDiff : hasCycles);
-    const [first, last] = [able[0], able.length > 1 ? able[able.length - 1] : null];
-    return (wholly ? diffHref : compareHref)({ base: first ? String(first.id) : '', candidate: last ? String(last.id) : '' });
+    const able = [...traces, end].filter(wholly ? canDiff : hasCycles);
+    const [first, last] = [able[0], able[able.length - 1]];
+    return (wholly ? diffHref : compareHref)({ base: first ? String(first.id) : '', candidate: last && last.id !== first.id ? String(last.id) : '' });
 }

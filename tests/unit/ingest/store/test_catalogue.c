@@ -314,6 +314,16 @@ static void spans_are_numbered(void **state)
         }
         at += is_first_of_two ? 0 : 1;
     }
+    int64_t ids[] = {traces[4].id, traces[0].id, traces[4].id};
+    struct store_trace *some;
+    assert_ok(f, READ(f->store, store_traces_get, &f->arena, ids, 3, &some, &f->err));
+    assert_int_equal(some[0].span, traces[4].span);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(some[i].id, ids[i]);
+    }
+    ids[1] = 999;
+    assert_fails(f, READ(f->store, store_traces_get, &f->arena, ids, 3, &some, &f->err),
+                 ERR_NOT_FOUND);
     assert_fails(f, READ(f->store, store_traces, &f->arena, "none", &traces, &count, &f->err),
                  ERR_NOT_FOUND);
 }
