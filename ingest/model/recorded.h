@@ -40,6 +40,12 @@ struct recorded_device_memory {
     int64_t peak_bytes, reserved_peak_bytes, records;
 };
 
+/* What an allocator had at one time. */
+struct recorded_memory_point {
+    int64_t device; /* place in `devices` */
+    int64_t time_ns, allocated_bytes, reserved_bytes;
+};
+
 struct recorded {
     const char *recorder; /* NULL: not said */
     const char *format_version;
@@ -54,6 +60,8 @@ struct recorded {
     size_t memory_count;
     struct recorded_device_memory *devices;
     size_t device_count;
+    struct recorded_memory_point *points; /* in the order of the file */
+    size_t point_count;
 };
 
 #endif

@@ -246,6 +246,10 @@ class Ascend(unittest.TestCase):
             memory = server.get(base + 'memory').json()
             self.assertEqual([(row['name'], row['allocations'], row['allocated_bytes']) for row in memory['rows']], [('aten::mm', 2, 2560)])
             self.assertEqual([(d['device'], d['peak_bytes'], d['reserved_peak_bytes'], d['records']) for d in memory['devices']], [('NPU:3', 1572864, 8388608, 2)])
+            curve, = server.get(base + 'memory/curve').json()['devices']
+            self.assertEqual((curve['device'], curve['total_points'], curve['peak'][1]), ('NPU:3', 2, 1572864))
+            (first, *had), (second, *later) = curve['points']
+            self.assertEqual((second - first, had, later), (1000, [1572864, 4194304], [262144, 8388608]))
 
 
 class Stacks(unittest.TestCase):

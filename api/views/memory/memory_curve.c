@@ -1,7 +1,11 @@
 /* What was allocated and reserved over time, a curve a device. */
 #include "api/handlers.h"
 #include "api/views/memory/memory_common.h"
+#include "ingest/jobs/on_request/analyses.h"
 #include "ingest/query/views/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define POINTS_DEFAULT 2000
 #define POINTS_MIN 4
@@ -55,6 +59,99 @@ static bool put_curve(struct json_write *w,
     return true;
 }
 
+/* ---- as another recorder tells it ---- */
+
+struct point_at {
+    const struct recorded_memory_point *point;
+};
+
+/* By device, then by time, then as in the file. */
+static int compare_points(const void *left, const void *right)
+{
+    const struct recorded_memory_point *a = ((const struct point_at *)left)->point;
+    const struct recorded_memory_point *b = ((const struct point_at *)right)->point;
+    if (a->device != b->device) {
+        return a->device < b->device ? -1 : 1;
+    }
+    if (a->time_ns != b->time_ns) {
+        return a->time_ns < b->time_ns ? -1 : 1;
+    }
+    return a < b ? -1 : a > b;
+}
+
+static void add_point(struct memory_curve *curve, const struct recorded_memory_point *point)
+{
+    size_t at = curve->point_count++;
+    curve->points[at] =
+        (struct memory_point){point->time_ns, point->allocated_bytes, point->reserved_bytes};
+    if (point->allocated_bytes > curve->points[curve->peak].allocated_bytes) {
+        curve->peak = at;
+    }
+}
+
+/* Those that name a device, in order. NULL without memory. */
+static struct point_at *
+sorted_points(const struct recorded *recorded, struct arena *arena, size_t *count)
+{
+    struct point_at *order = arena_calloc(arena, recorded->point_count + 1, sizeof *order);
+    *count = 0;
+    for (size_t i = 0; order != NULL && i < recorded->point_count; i++) {
+        const struct recorded_memory_point *point = &recorded->points[i];
+        if (point->device >= 0 && (uint64_t)point->device < recorded->device_count) {
+            order[(*count)++].point = point;
+        }
+    }
+    if (order != NULL) {
+        qsort(order, *count, sizeof *order, compare_points);
+    }
+    return order;
+}
+
+/* A curve of each device that has points. False without memory. */
+static bool recorded_curves(const struct recorded *recorded,
+                            struct arena *arena,
+                            struct memory_curve **out,
+                            size_t *count)
+{
+    size_t points;
+    const struct point_at *order = sorted_points(recorded, arena, &points);
+    struct memory_point *room = arena_calloc(arena, points + 1, sizeof *room);
+    *count = 0;
+    *out = arena_calloc(arena, recorded->device_count + 1, sizeof **out);
+    if (order == NULL || room == NULL || *out == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < points; i++) {
+        const struct recorded_memory_point *point = order[i].point;
+        if (i == 0 || point->device != order[i - 1].point->device) {
+            (*out)[(*count)++] = (struct memory_curve){
+                .device = recorded->devices[point->device].device, .points = room + i};
+        }
+        add_point(&(*out)[*count - 1], point);
+    }
+    return true;
+}
+
+static bool read_curves(struct api_call *call,
+                        int64_t trace_id,
+                        struct memory_curve **curves,
+                        size_t *count,
+                        struct err *err)
+{
+    struct contents contents = {.device_count = 0};
+    struct store_trace *trace = NULL;
+    struct arena *arena = call_arena(call);
+    if (!store_trace_get(call->snapshot, arena, trace_id, &trace, err)) {
+        return false;
+    }
+    if (strncmp(trace->format, "ascend", strlen("ascend")) != 0) {
+        return query_memory_curves(call->snapshot, arena, trace_id, true, curves, count, err);
+    }
+    return contents_read(call->api->jobs, trace_id, arena, &contents, err) &&
+           (recorded_curves(&contents.recorded, arena, curves, count) ||
+            err_set(err, ERR_NO_MEMORY, "no memory for the curves of a trace"));
+}
+
 bool memory_curve(struct api_call *call, struct err *err)
 {
     struct memory_request request;
@@ -63,8 +160,7 @@ bool memory_curve(struct api_call *call, struct err *err)
     int64_t wanted = POINTS_DEFAULT;
     if (!memory_request_read(&request, call, err) ||
         !query_string_int(&call->query, "points", POINTS_MIN, POINTS_MAX, &wanted, err) ||
-        !query_memory_curves(call->snapshot, call_arena(call), request.trace_id, true, &curves,
-                             &count, err)) {
+        !read_curves(call, request.trace_id, &curves, &count, err)) {
         return false;
     }
     struct json_write w = call_json(call, false);

@@ -308,6 +308,10 @@ copy_recorded(const struct trace *trace, int64_t zero_ns, struct arena *arena, s
     out->op_types = copy_rows(arena, out->op_types, out->op_type_count, sizeof *out->op_types, &ok);
     out->memory = copy_rows(arena, out->memory, out->memory_count, sizeof *out->memory, &ok);
     out->devices = copy_rows(arena, out->devices, out->device_count, sizeof *out->devices, &ok);
+    out->points = copy_rows(arena, out->points, out->point_count, sizeof *out->points, &ok);
+    for (size_t i = 0; ok && i < out->point_count; i++) {
+        out->points[i].time_ns = saturating_sub(out->points[i].time_ns, zero_ns);
+    }
     for (size_t i = 0; ok && i < out->memory_count; i++) {
         out->memory[i].name = copy(arena, out->memory[i].name, &ok);
     }

@@ -12,6 +12,7 @@
 #define HEAD_BYTES_MAX ((size_t)256 << 20)
 #define KB 1024
 #define MB (INT64_C(1) << 20)
+#define NS_PER_US 1000
 #define NS_PER_MS 1000000
 #define INFO "profiler_info"
 
@@ -94,8 +95,9 @@ static bool read_memory(struct ascend_tables *tables, const char *bytes, size_t 
 /* Of the PyTorch allocator only; the others are parts and sums of it. */
 static bool read_memory_record(struct ascend_tables *tables, const char *bytes, size_t len)
 {
-    static const char *const columns[] = {"Component", "Total Allocated(MB)", "Total Reserved(MB)",
-                                          "Device Type", NULL};
+    static const char *const columns[] = {"Component",          "Total Allocated(MB)",
+                                          "Total Reserved(MB)", "Device Type",
+                                          "Timestamp(us)",      NULL};
     struct ascend_cell cells[ASCEND_COLUMNS_MAX];
     struct ascend_csv csv;
     if (!ascend_csv_open(&csv, bytes, len, columns)) {
@@ -104,6 +106,7 @@ static bool read_memory_record(struct ascend_tables *tables, const char *bytes, 
     while (ascend_csv_next(&csv, cells)) {
         if (strcmp(cells[0].text, "PTA") == 0) {
             relay_memory_record(&tables->memory, cells[3].text,
+                                ascend_scaled(cells[4].text, strlen(cells[4].text), NS_PER_US),
                                 ascend_scaled(cells[1].text, strlen(cells[1].text), MB),
                                 ascend_scaled(cells[2].text, strlen(cells[2].text), MB));
         }

@@ -124,6 +124,16 @@ static void read_device(struct lists *lists, const struct json_value *item, size
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 
+static void read_point(struct lists *lists, const struct json_value *item, size_t at)
+{
+    struct recorded_memory_point *row = &lists->out->points[at];
+    const struct row_member fields[] = {{"device", NULL, &row->device},
+                                        {"time_ns", NULL, &row->time_ns},
+                                        {"allocated_bytes", NULL, &row->allocated_bytes},
+                                        {"reserved_bytes", NULL, &row->reserved_bytes}};
+    read_row(lists, item, fields, sizeof fields / sizeof *fields);
+}
+
 /* Room for all items of a list. NULL without memory. */
 static void *room_for(struct lists *lists, const struct json_value *list, size_t row_bytes)
 {
@@ -174,6 +184,9 @@ read_member(struct lists *lists, const struct json_value *key, const struct json
     } else if (json_walk_text_is(key, "memory_devices")) {
         out->devices = room_for(lists, value, sizeof *out->devices);
         out->device_count = read_list(lists, value, read_device);
+    } else if (json_walk_text_is(key, "memory_points")) {
+        out->points = room_for(lists, value, sizeof *out->points);
+        out->point_count = read_list(lists, value, read_point);
     }
 }
 

@@ -150,7 +150,8 @@ static void add_memory_record(struct recording *recording, sqlite3_stmt *row)
     char device[40];
     if (strcmp(text_of(recording, tables_int(row, 0, RELAY_NONE)), "PTA") == 0) {
         (void)snprintf(device, sizeof device, "NPU:%lld", (long long)tables_int(row, 3, 0));
-        relay_memory_record(&own->memory, device, tables_int(row, 1, 0), tables_int(row, 2, 0));
+        relay_memory_record(&own->memory, device, tables_int(row, 4, 0), tables_int(row, 1, 0),
+                            tables_int(row, 2, 0));
     }
 }
 
@@ -161,7 +162,8 @@ static const struct recording_part parts[] = {
     {"TASK", "startNs endNs deviceId streamId connectionId globalTaskId taskType", add_task},
     {"COMMUNICATION_OP", "startNs endNs opName connectionId", add_collective},
     {"OP_MEMORY", "name size allocationTime", add_memory},
-    {"MEMORY_RECORD", "component totalAllocated totalReserved deviceId", add_memory_record},
+    {"MEMORY_RECORD", "component totalAllocated totalReserved deviceId timestamp",
+     add_memory_record},
 };
 
 static bool find_kinds(struct recording *recording, struct own *own, struct err *err)

@@ -117,6 +117,7 @@ void relay_memory_free(struct relay_memory *memory)
 {
     sums_free(&memory->names);
     sums_free(&memory->devices);
+    scratch_free(memory->points);
 }
 
 void relay_memory_add(struct relay_memory *memory,
@@ -143,15 +144,40 @@ void relay_memory_add(struct relay_memory *memory,
 
 void relay_memory_record(struct relay_memory *memory,
                          const char *device,
+                         int64_t time_ns,
                          int64_t allocated_bytes,
                          int64_t reserved_bytes)
 {
     struct relay_sum *sum = sum_of(&memory->devices, device, "");
-    if (sum != NULL) {
-        sum->other_most =
-            sum->count == 0 ? reserved_bytes : i64_max(sum->other_most, reserved_bytes);
-        add_value(sum, allocated_bytes);
+    if (sum == NULL) {
+        return;
     }
+    sum->other_most = sum->count == 0 ? reserved_bytes : i64_max(sum->other_most, reserved_bytes);
+    add_value(sum, allocated_bytes);
+    struct recorded_memory_point *points =
+        scratch_grow(memory->points, memory->point_count, &memory->point_cap, sizeof *points);
+    memory->devices.failed = memory->devices.failed || points == NULL;
+    if (points != NULL) {
+        memory->points = points;
+        points[memory->point_count++] = (struct recorded_memory_point){
+            sum - memory->devices.rows, time_ns, allocated_bytes, reserved_bytes};
+    }
+}
+
+static void write_points(const struct relay_memory *memory, struct json_write *w)
+{
+    jw_key(w, "memory_points");
+    jw_array_begin(w);
+    for (size_t i = 0; i < memory->point_count; i++) {
+        const struct recorded_memory_point *point = &memory->points[i];
+        jw_object_begin(w);
+        jw_key_int(w, "device", point->device);
+        jw_key_int(w, "time_ns", point->time_ns);
+        jw_key_int(w, "allocated_bytes", point->allocated_bytes);
+        jw_key_int(w, "reserved_bytes", point->reserved_bytes);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
 }
 
 void relay_memory_write(const struct relay_memory *memory, struct json_write *w)
@@ -177,4 +203,5 @@ void relay_memory_write(const struct relay_memory *memory, struct json_write *w)
         jw_object_end(w);
     }
     jw_array_end(w);
+    write_points(memory, w);
 }

@@ -7,6 +7,7 @@
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/base/text/strtab.h"
+#include "ingest/model/recorded.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +43,8 @@ void relay_op_types_write(const struct relay_op_types *types, struct json_write 
 
 struct relay_memory {
     struct relay_sums names, devices;
+    struct recorded_memory_point *points;
+    size_t point_count, point_cap;
 };
 
 bool relay_memory_init(struct relay_memory *memory) KS_MUST_USE;
@@ -55,6 +58,7 @@ void relay_memory_add(struct relay_memory *memory,
 /* What an allocator had at some time. */
 void relay_memory_record(struct relay_memory *memory,
                          const char *device,
+                         int64_t time_ns,
                          int64_t allocated_bytes,
                          int64_t reserved_bytes);
 void relay_memory_write(const struct relay_memory *memory, struct json_write *w);

@@ -9,6 +9,7 @@ import { memoryBlocks } from './blocks.js';
 import { operatorTable, eventTable } from './tables.js';
 import { deviceChoice, windowOf } from './window.js';
 import * as api from '../../lib/api.js';
+import { recordAdvice } from '../../lib/record_advice.js';
 import * as fmt from '../../lib/fmt.js';
 
 /**
@@ -25,8 +26,8 @@ export async function mount(root, route, signal) {
     const deviceOf = (/** @type {URLSearchParams} */ params) => first.devices.find(({ device }) => device === params.get('device'))?.device ?? fallback;
     const also = (/** @type {URLSearchParams} */ params) => ({ device: deviceOf(params), ...windowQuery(params) });
 
-    /** Some profilers sum up the memory of a device and record no block. @param {string} device */
-    const hasRecords = (device) => curves.some((curve) => curve.device === device);
+    /** Some profilers sum up the memory of a device and record no block: Ascend's has a curve of its own. @param {string} device */
+    const hasRecords = (device) => !trace.format.startsWith('ascend') && curves.some((curve) => curve.device === device);
 
     const choice = deviceChoice(first.devices, fallback);
     const answers = h('div', null, skeleton('figures'));
@@ -91,13 +92,14 @@ export async function mount(root, route, signal) {
 /** Without records: the counters, where the profiler sampled some. @param {HTMLElement} root @param {Trace} trace @param {AbortSignal} signal @returns {Promise<Mounted>} */
 async function mountWithout(root, trace, signal) {
     const counters = await memoryCounters(trace, signal);
-    const record = h('p', null, 'Profile with ', h('code', null, 'profile_memory=True'), ' to record them.');
+    const option = trace.format === 'chrome-trace' ? 'profile_memory=True' : await recordAdvice(trace, 'memory', signal);
+    const record = option ? h('p', null, 'Record with ', h('code', null, option), '.') : null;
     if (!counters) {
         fill(root, h('h1', null, 'Memory'), empty('No memory records in this trace', record));
         return {};
     }
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory')), counters.root,
-        h('p', { class: 'quiet' }, 'No allocation was recorded, so no operator or block is known. Profile with ', h('code', null, 'profile_memory=True'), ' to record them.'));
+        h('p', { class: 'quiet' }, 'This file holds sums over time and no single allocation, so no operator or block is known.'), record);
     return { ready: counters.ready, destroy: counters.destroy };
 }
 

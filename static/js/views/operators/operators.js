@@ -9,6 +9,7 @@ import { knowsCalls } from '../../table/detail_parts.js';
 import { pinnedNotes } from '../../app/pinned_notes.js';
 import { deviceWord } from '../../lib/fmt.js';
 import * as api from '../../lib/api.js';
+import { recordAdvice } from '../../lib/record_advice.js';
 
 /**
  * @param {HTMLElement} root
@@ -18,6 +19,7 @@ import * as api from '../../lib/api.js';
  */
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
+    const advice = await recordAdvice(trace, 'operators', signal) ?? (trace.format === 'chrome-trace' ? 'profile with activities=[ProfilerActivity.CPU, …]' : null);
     const device = deviceWord(trace.device_type);
     const pies = pieBoard({
         id: route.id,
@@ -36,7 +38,7 @@ export async function mount(root, route, signal) {
         columnsFor: (first, group) => columns(Boolean(first.has_device), group === 'name_shape', device).filter(({ key }) => knowsCalls(trace) || !/_(p\d\d|min|max)_ns$/.test(key)),
         defaultSort: (first) => [first.has_device ? 'device_self_ns' : 'host_self_ns', 'desc'],
         detail: (row, group) => operatorDetail(route.id, trace, row, group),
-        emptyText: (q) => (q ? `No operator matches “${q}”.` : 'No operators were recorded: profile with activities=[ProfilerActivity.CPU, …].'),
+        emptyText: (q) => (q ? `No operator matches “${q}”.` : `No operators were recorded${advice ? `: ${advice}` : ''}.`),
     });
     const owned = trace.has_events && trace.views.includes('kernels') ? owners(trace) : null;
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), pinnedNotes(trace, 'operator', signal), h('h2', { class: 'visually-hidden' }, 'All operators'), table.root, h('h2', null, 'Largest operators'), pies.root, owned?.root);
