@@ -22,7 +22,9 @@ const rank = (fact) => (fact.match === 'different' ? (fact.decisive ? 0 : 1) : 2
 export function environmentStrip({ comparable, environment }) {
     if (environment.length === 0) return h('p', { class: 'quiet' }, 'These files do not say what they were recorded on.');
     const different = environment.filter(({ match, name }) => match === 'different' && name !== 'steps').map(({ label }) => label.toLowerCase());
-    const word = comparable === false ? 'Not comparable as they stand' : different.length ? `Different: ${different.join(', ')}` : 'Same environment, as far as both say';
+    const silent = SIDES.find((side) => environment.every((fact) => ['steps', 'devices'].includes(fact.name) || fact[side] === null));
+    const same = silent ? `The environment of the ${SIDE_WORDS[silent].toLowerCase()} is not told` : 'Same environment, as far as both say';
+    const word = comparable === false ? 'Not comparable as they stand' : different.length ? `Different: ${different.join(', ')}` : same;
     return h('section', { class: `environment ${comparable === false ? 'warn' : ''}`, 'aria-label': 'Environment' },
         h('p', { class: 'environment-word' }, h('strong', null, word)),
         h('dl', { class: 'environment-facts' }, [...environment].sort((a, b) => rank(a) - rank(b)).map(entry)));

@@ -18,6 +18,8 @@ export function nameDiff(data) {
     const device = fmt.deviceWord(data.candidate.device_type || data.base.device_type);
     const { operators: sums } = data.sums;
     const hasDevice = SIDES.some((side) => sums[`${side}_device_self_ns`] > 0);
+    // Recorders of two vendors launch kernels at different depths of the same operators: only with what they call do those compare.
+    const mixed = hasDevice && data.base.device_type !== data.candidate.device_type;
     const chart = h('div');
     const rows = h('div');
     const tools = h('div', { class: 'panel-tools' });
@@ -32,14 +34,15 @@ export function nameDiff(data) {
     /** @param {Table} which @param {string} by */
     function build(which, by) {
         const measures = measuresOf(which, device, hasDevice, data.per);
-        const chosen = measures.find(({ value }) => value === by) ?? measures[0];
+        const first = (mixed && measures.find(({ value }) => value === 'device')) || measures[0];
+        const chosen = measures.find(({ value }) => value === by) ?? first;
         const held = tools.contains(document.activeElement);
         table?.destroy();
         const own = diffTable(data[which], { table: which, by: chosen, measures, per: data.per, file: `diff-${data.base.id}-${data.candidate.id}-${which}.csv`, links: { base: data.base.id, candidate: data.candidate.id } });
         table = own;
         fill(rows, own.root);
         fill(changesHead, which === 'kernels' ? 'Kernels that changed most' : 'Operators that changed most');
-        const choice = measures.length > 1 ? segmented('Time', measures.map(({ value, label }) => ({ value, label })), (value) => setParams({ time: value === measures[0].value ? null : value, sort: null, order: null })) : null;
+        const choice = measures.length > 1 ? segmented('Time', measures.map(({ value, label }) => ({ value, label })), (value) => setParams({ time: value === first.value ? null : value, sort: null, order: null })) : null;
         choice?.show(chosen.value);
         fill(tools, choice?.root);
         const checked = tools.querySelector('input:checked');

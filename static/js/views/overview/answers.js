@@ -48,7 +48,7 @@ function longestStep({ trace, step_rows: steps }) {
 function idleAnswer(data) {
     const { idle } = data;
     if (idle === null) {
-        const most = [...data.roles].sort((a, b) => b.share - a.share)[0];
+        const most = [...data.roles].filter(({ share }) => share > 0).sort((a, b) => b.share - a.share)[0];
         return answer('Device idle', ['–', ''], ['No device recorded', most ? `; most time is ${most.label} (${fmt.share(most.share)})` : '', '.']);
     }
     const window = idle.of === 'steps' ? 'of the step' : 'of the trace';

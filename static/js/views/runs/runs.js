@@ -176,5 +176,5 @@ function firstUpload() {
         h('p', null, 'From a training script: fetch the client of this server once, and give its handler to the profiler. It uploads beside the training.'),
         command(`curl -O ${server}/kinetoscope.py`),
         command(`torch.profiler.profile(on_trace_ready=kinetoscope.handler('${server}', run='my-run'))`),
-        h('p', { class: 'quiet' }, 'Also taken in, by what they hold: kernel tables of Nsight Compute and Nsight Systems, cycles and counters as CSV, comparison reports.'));
+        h('p', { class: 'quiet' }, 'Also taken in, by what they hold: recordings of Ascend, Nsight Systems, rocprofv3, rocmProfileData, XLA and Perfetto; memory snapshots and timelines of PyTorch; stacks of speedscope, Proton and flamegraph.pl; kernel tables of Nsight Compute and Nsight Systems; operations, cycles and counters as CSV; comparison reports.'));
 }
