@@ -107,8 +107,9 @@ const char *const postgres_functions[] = {
     " $$ SELECT floor(extract(epoch FROM clock_timestamp()))::bigint $$",
     "CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS"
     " $$ SELECT strpos($1, $2) $$",
-    "CREATE FUNCTION json_each(text) RETURNS TABLE (value text) LANGUAGE sql IMMUTABLE AS"
-    " $$ SELECT jsonb_array_elements_text($1::jsonb) $$",
+    "CREATE FUNCTION json_each(text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE"
+    " AS $$ SELECT n - 1, v FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY AS a (v, n)"
+    " $$",
     /* The second argument is a pattern as postgres_matcher makes it. */
     "CREATE FUNCTION ks_match(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS"
     " $$ SELECT $1 COLLATE \"C\" ~* $2 $$",
