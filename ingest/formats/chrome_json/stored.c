@@ -15,7 +15,7 @@
 
 /* All forms are forgotten when there are so many, or when they take so much. */
 #define FORMS_MAX 32768U
-#define FORM_SLOTS (2 * FORMS_MAX) /* a power of two */
+#define FORM_SLOTS ((size_t)2 * FORMS_MAX) /* a power of two */
 #define FORM_BYTES_MAX ((size_t)16 << 20)
 /* An event with more of either has no form. */
 #define FORM_KEYS_MAX 48U
@@ -142,12 +142,13 @@ static const struct plan *plan_of(struct stored_reader *stored, const struct sto
     uint32_t number = event->template_number;
     if (KS_UNLIKELY(number >= stored->plan_capacity)) {
         uint32_t capacity = number + number / 2 + 64;
-        struct plan *grown = realloc(stored->plans, capacity * sizeof *grown);
+        struct plan *grown = arena_calloc(&stored->plan_arena, capacity, sizeof *grown);
         if (grown == NULL) {
             return NULL;
         }
-        memset(grown + stored->plan_capacity, 0,
-               (capacity - stored->plan_capacity) * sizeof *grown);
+        if (stored->plan_capacity > 0) {
+            memcpy(grown, stored->plans, stored->plan_capacity * sizeof *grown);
+        }
         stored->plans = grown;
         stored->plan_capacity = capacity;
     }
@@ -406,13 +407,12 @@ enum kineto_status kineto_read_stored(struct kineto_reader *reader)
     buf_init(&stored.room, SIZE_MAX / 2);
     arena_init(&stored.plan_arena, 0);
     arena_init(&stored.form_arena, 0);
-    stored.forms = calloc(FORM_SLOTS, sizeof *stored.forms);
+    stored.forms = calloc(FORM_SLOTS, sizeof(struct form *));
     trace_expect(reader->trace, reader->stored->event_count);
     reader->build.stream = reader->build.lookup.stream = &stored.text;
     enum kineto_status status = stored.forms == NULL ? no_memory(reader) : add_all(&stored);
     reader->build.stream = reader->build.lookup.stream = document;
     free(stored.forms);
-    free(stored.plans);
     arena_free(&stored.form_arena);
     arena_free(&stored.plan_arena);
     buf_free(&stored.room);

@@ -146,7 +146,9 @@ static bool is_sizes(const char *text, size_t len)
             return false;
         }
         depth = c == '[' ? depth + 1 : c == ']' ? depth - 1 : depth;
-        before = text_is_digit(before) && c == '0' ? before : c;
+        if (c != '0' || !text_is_digit(before)) {
+            before = c;
+        }
     }
     return len > 0 && depth == 0;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SQL_MAX_BYTES ((size_t)1 << 20)
 #define NUMBER_BYTES 32
 #define NAME_BYTES 24
 
@@ -65,18 +64,16 @@ static bool make_params(struct statement *made)
 
 static bool prepare(struct db *db, const char *sql, struct db_raw **raw, struct err *err)
 {
-    struct buf text;
     struct statement *made = calloc(1, sizeof *made);
-    buf_init(&text, SQL_MAX_BYTES);
-    size_t count = postgres_parameters(&text, sql);
-    if (made == NULL || text.failed || (made->sql = strdup(text.ptr)) == NULL) {
+    char *text = malloc(postgres_parameters_room(sql));
+    if (made == NULL || text == NULL) {
         free(made);
-        buf_free(&text);
+        free(text);
         return err_set(err, ERR_NO_MEMORY, "no memory for a statement");
     }
-    buf_free(&text);
+    made->sql = text;
     made->db = postgres_of(db);
-    made->count = count;
+    made->count = postgres_parameters(text, sql);
     if (!make_params(made)) {
         free_statement(made);
         return err_set(err, ERR_NO_MEMORY, "no memory for a statement");

@@ -1,45 +1,75 @@
 #include "ingest/store/db/postgres/text.h"
 
+#include "ingest/base/text/affix.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- parameters ---- */
 
-static bool is_digit(char c)
+#define PARAMETER_BYTES 20 /* the largest number */
+
+/* Of the text between quotes that `at` stands on, with both. */
+static size_t quoted_len(const char *at)
 {
-    return c >= '0' && c <= '9';
+    const char *end = strchr(at + 1, *at);
+    return end == NULL ? strlen(at) : (size_t)(end - at) + 1;
 }
 
-/* Copies the text between quotes that `at` stands on; the first byte behind it. */
 static const char *copy_quoted(struct buf *out, const char *at)
 {
-    char quote = *at;
-    const char *end = strchr(at + 1, quote);
-    size_t len = end == NULL ? strlen(at) : (size_t)(end - at) + 1;
+    size_t len = quoted_len(at);
     buf_append(out, at, len);
     return at + len;
 }
 
-size_t postgres_parameters(struct buf *out, const char *sql)
+/* "$" and the number; where it ends. */
+static char *put_parameter(char *out, size_t number)
+{
+    size_t unit = 1;
+    while (number / unit >= 10) {
+        unit *= 10;
+    }
+    *out++ = '$';
+    for (; unit > 0; unit /= 10) {
+        *out++ = (char)('0' + number / unit % 10);
+    }
+    return out;
+}
+
+size_t postgres_parameters_room(const char *sql)
+{
+    size_t room = strlen(sql) + 1;
+    for (const char *at = strchr(sql, '?'); at != NULL; at = strchr(at + 1, '?')) {
+        room += PARAMETER_BYTES;
+    }
+    return room;
+}
+
+size_t postgres_parameters(char *out, const char *sql)
 {
     size_t count = 0;
     while (*sql != '\0') {
         if (*sql == '\'' || *sql == '"') {
-            sql = copy_quoted(out, sql);
+            size_t len = quoted_len(sql);
+            memcpy(out, sql, len);
+            out += len;
+            sql += len;
         } else if (*sql == '?') {
             char *end = NULL;
             size_t number = count + 1;
             sql++;
-            if (is_digit(*sql)) {
+            if (text_is_digit(*sql)) {
                 number = strtoul(sql, &end, 10);
                 sql = end;
             }
-            buf_printf(out, "$%zu", number);
+            out = put_parameter(out, number);
             count = number > count ? number : count;
         } else {
-            buf_append(out, sql++, 1);
+            *out++ = *sql++;
         }
     }
+    *out = '\0';
     return count;
 }
 
@@ -62,7 +92,7 @@ static const struct {
 
 static bool is_word_char(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_';
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || text_is_digit(c) || c == '_';
 }
 
 /* The number of the entry that stands at `at`, or that of all. */

@@ -7,9 +7,11 @@
 
 #include <stddef.h>
 
-/* "?" and "?2" become "$1" and "$2", as SQLite numbers them. Returns how many parameters there are;
- * a failure is that of `out`. */
-size_t postgres_parameters(struct buf *out, const char *sql);
+/* Bytes that postgres_parameters needs at most. */
+size_t postgres_parameters_room(const char *sql);
+/* "?" and "?2" become "$1" and "$2", as SQLite numbers them, in `out`. Returns how many parameters
+ * there are. Takes little stack: statements are made deep within requests. */
+size_t postgres_parameters(char *out, const char *sql);
 /* The schema: types and keys of SQLite become those of PostgreSQL, comments and pragmas go. */
 void postgres_schema(struct buf *out, const char *sql);
 
