@@ -44,11 +44,18 @@ TAG_MAX_BYTES = 200
 
 
 class Refused(Exception):
-    """The server's answer to what it does not take; trying again does not help."""
+    """What the server does not take, or what cannot be read here (status 0); trying again does not help."""
 
     def __init__(self, status, text):
-        super().__init__('%d %s' % (status, text))
+        super().__init__('%d %s' % (status, text) if status else text)
         self.status = status
+
+
+def open_trace(path):
+    try:
+        return open(path, 'rb')
+    except OSError as error:
+        raise Refused(0, 'it cannot be read: %s' % error.strerror) from error
 
 
 class Busy(OSError):
@@ -100,7 +107,7 @@ class Client:
             where += '?' + urllib.parse.urlencode(query)
         for attempt in range(RETRIES + 1):
             try:
-                with open(path, 'rb') as file:
+                with open_trace(path) as file:
                     answer = self.ask('PUT', where, file, 'application/octet-stream', length=os.path.getsize(path))
                 found = json.loads(answer.decode('utf-8'))
                 return found.get('traces') or [found]
@@ -285,7 +292,8 @@ def upload(client, args):
 
 
 def watch(client, args):
-    """Uploads a file once its size has stayed the same between two looks; what the server refuses is not offered again while it stays as it is."""
+    """Uploads a file once its size has stayed the same between two looks; what the server refuses is not offered again while it stays as it is.
+    An empty one is only being begun, unless this is the last look."""
     sizes, done, failed = {}, set(), 0
     while True:
         for path in traces_below(args.dir):
@@ -294,7 +302,7 @@ def watch(client, args):
             except OSError:
                 continue
             now = (state.st_size, state.st_mtime)
-            if (path, now) not in done and state.st_size > 0 and sizes.get(path) == now:
+            if (path, now) not in done and (args.once or state.st_size > 0) and sizes.get(path) == now:
                 done.add((path, now))
                 try:
                     send(client, args, path, args.dir)

@@ -148,7 +148,7 @@ static bool is_settled(const struct look *before, size_t *at, struct seen *file)
 
 /* Sends what has settled. Returns whether all is done; `*failed` becomes true for a file that did
  * not get there. One that the server could not be asked about is offered again in the next look,
- * unless there is none. */
+ * unless there is none; an empty one is only being begun, unless there is none. */
 static bool send_settled(const struct options *options,
                          const struct look *before,
                          struct look *now,
@@ -158,7 +158,8 @@ static bool send_settled(const struct options *options,
     bool all = true;
     for (size_t i = 0; i < now->count; i++) {
         struct seen *file = &now->files[i];
-        if (is_settled(before, &at, file) && !file->is_done && file->size_bytes > 0) {
+        bool is_begun = options->once || file->size_bytes > 0;
+        if (is_settled(before, &at, file) && !file->is_done && is_begun) {
             enum err_code code = send_file(options, file->path);
             *failed = *failed || code != ERR_NONE;
             file->is_done = options->once || code != ERR_UNAVAILABLE;

@@ -86,6 +86,11 @@ class Handler(Client):
         handler.close(30)
         self.assertEqual(self.points(run='lost'), [])
 
+    def test_what_cannot_be_read_is_not_tried_again(self):
+        with self.assertRaises(self.client.Refused) as caught:
+            self.client.Client(self.server.url).put('lost', os.path.join(self.folder.name, 'gone.json'), 'gone.json')
+        self.assertIn('cannot be read', str(caught.exception))
+
     def test_a_full_queue_drops_and_never_blocks(self):
         handler = self.client.Handler(self.server.url, run='full', queued_max=1)
         gate = threading.Event()
@@ -126,6 +131,14 @@ class Commands:
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn(b'no.sqlite', done.stderr)
         self.assertEqual(len(self.points(run='half')), 1)
+
+    def test_a_watch_ends_with_an_empty_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, 'w.json'), 'wb'):
+                pass
+            done = self.run_client('watch', folder, '--run', 'empty', '--every', '1', '--once')
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count(b'w.json'), 1, done.stderr)
 
     def test_the_endings_are_those_of_the_table_of_formats(self):
         with open(os.path.join(os.path.dirname(__file__), '..', '..', 'ingest', 'formats', 'format.c'), encoding='utf-8') as file:
