@@ -136,6 +136,10 @@ class Diff(unittest.TestCase):
         self.assertEqual(listed(tag='main', q='thr'), {'three'})
         self.assertEqual(listed(tag='nightly'), {'three'})
         self.assertEqual(listed(tag='nobody'), set())
+        # What is searched for stands in the name or in a tag.
+        self.assertEqual(listed(q='NIGHT'), {'three', 'slow'})
+        self.assertEqual(listed(q='/^main$|^slow$/'), {'three', 'six', 'slow'})
+        self.assertEqual(listed(q='night,'), set())
         self.assertEqual(listed(project='nobody'), set())
 
     def test_per_call(self):

@@ -117,11 +117,14 @@ static const struct sort_column run_sorts[] = {
     {"size_bytes", "r.size_bytes"},
 };
 
-/* Parameters: has a query, matcher, projects, tag, project. */
-#define LISTED                                                                                     \
-    " FROM run AS r WHERE" VISIBLE " AND (?1 = 0 OR ks_match(r.name, ?2)) AND " STORE_IN_PROJECTS( \
-        "r.project",                                                                               \
-        "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM"                                          \
+/* Parameters: has a query, matcher, projects, tag, project. Most runs have no tags: `[]` is told
+ * apart before any is looked at. */
+#define LISTED                                                                                   \
+    " FROM run AS r WHERE" VISIBLE " AND (?1 = 0 OR ks_match(r.name, ?2) OR (r.tags <> '[]' AND" \
+    " EXISTS (SELECT 1 FROM json_each(r.tags) AS j WHERE ks_match(j.value, ?2)))) "              \
+    "AND " STORE_IN_PROJECTS(                                                                    \
+        "r.project",                                                                             \
+        "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM"                                        \
               " json_each(r.tags) AS j WHERE j.value = ?4)) AND (?5 IS NULL OR r.project = ?5)"
 
 static void put_list(struct db_stmt *st, const struct store_page *page, struct matcher *matcher)

@@ -113,7 +113,7 @@ export async function mount(root, route, signal) {
         fill(count, q ? `${fmt.plural(total, 'run')} ${total === 1 ? 'matches' : 'match'}` : fmt.plural(total, 'run'));
         search.hidden = total === 0 && !q;
         count.hidden = search.hidden;
-        if (total === 0) fill(list, q ? empty('No run matches', h('p', null, only ? 'No run has this tag, project and name.' : `Nothing is called “${q}”. Only names are searched.`)) : firstUpload());
+        if (total === 0) fill(list, q ? empty('No run matches', h('p', null, only ? 'No run has this tag, project and name.' : `“${q}” is in no name and no tag.`)) : firstUpload());
         else fill(list, runTable(runs, order(), ticked, tick), total > runs.length ? h('button', { class: 'button', type: 'button', onclick: more }, `Show ${Math.min(PAGE, total - runs.length)} more`) : null);
     }
 
