@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -14,7 +15,8 @@ LEVELS_US = [1000, 1010, 1005, 1002, 1008, 1004, 2000, 2010, 2005, 2003, 2001, 2
 CHANGE = 6  # the first of the slow ones
 
 
-def trace(step_us, kernels=('gemm',), name='H100'):
+def trace(step_us, kernels=('gemm',), name='H100', base_ns=0):
+    """Without base_ns its times count from the start of the recording."""
     events, at = [], 1000
     for step in range(3):
         events.append({'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#%d' % step, 'pid': 1, 'tid': 1, 'ts': at, 'dur': step_us})
@@ -24,7 +26,7 @@ def trace(step_us, kernels=('gemm',), name='H100'):
             events.append({'ph': 'X', 'cat': 'kernel', 'name': kernel, 'pid': 0, 'tid': 7, 'ts': at + 20 + 100 * number, 'dur': 50,
                            'args': dict(link, stream=7, device=0)})
         at += step_us
-    return gzip.compress(json.dumps({'deviceProperties': [{'id': 0, 'name': name}], 'traceEvents': events}).encode())
+    return gzip.compress(json.dumps({'baseTimeNanoseconds': base_ns, 'deviceProperties': [{'id': 0, 'name': name}], 'traceEvents': events}).encode())
 
 
 def post(server, path, body):
@@ -140,7 +142,13 @@ class History(unittest.TestCase):
         self.upload('moving', trace(800))
         self.assertEqual(self.series(run='moving')['rows'][0]['value'], 800000)
         self.tag('moving', [])
-        self.assertEqual(self.series(run='moving')['rows'][0]['time_source'], 'start')
+        # The trace counts from its own start: what it says is in January 1970, and nobody's time.
+        row, = self.series(run='moving')['rows']
+        self.assertEqual(row['time_source'], 'upload')
+        self.assertAlmostEqual(row['time'], time.time(), delta=600)
+        self.upload('moving', trace(900, base_ns=1700000000 * 10 ** 9))
+        row, = self.series(run='moving')['rows']
+        self.assertEqual((row['time_source'], row['time']), ('start', 1700000000.001))
         self.assertEqual(self.server.ask('DELETE', '/api/v1/runs/moving').status, 204)
 
     def changes_of(self, values, **rules):

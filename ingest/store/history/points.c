@@ -11,6 +11,8 @@
 /* A run with more traces is made anew when it is next read. */
 #define AT_ONCE_MAX 128
 #define NS_PER_S 1e9
+/* 1 January 2000: earlier times count from the start of a machine or of a recording [HIST-1b]. */
+#define WALL_CLOCK_MIN_NS INT64_C(946684800000000000)
 #define TAG_BYTES 256
 #define CHANGES_KEPT 10000
 /* Ids of all traces of a span, some millions. */
@@ -129,7 +131,7 @@ struct run_texts {
 struct point {
     int64_t span;
     int64_t trace_id;
-    int64_t start_ns; /* smallest; INT64_MAX: none yet */
+    int64_t start_ns; /* smallest that a wall clock told; INT64_MAX: none */
     int64_t uploaded_at_s, upload_order;
     size_t trace_count;
     struct buf traces;
@@ -169,7 +171,7 @@ static bool insert_point(struct db *db,
     double time = commit_time(run->tags);
     enum store_series_time source = SERIES_TIME_COMMIT;
     if (isnan(time)) {
-        bool has_start = point->start_ns > 0;
+        bool has_start = point->start_ns != INT64_MAX;
         source = has_start ? SERIES_TIME_START : SERIES_TIME_UPLOAD;
         time = has_start ? (double)point->start_ns / NS_PER_S : (double)point->uploaded_at_s;
     }
@@ -204,8 +206,11 @@ static void add_trace(struct point *point, struct db_stmt *st)
     if (is_first) {
         buf_clear(&point->traces);
         point->trace_id = id;
+        point->start_ns = INT64_MAX;
     }
-    point->start_ns = is_first || start_ns < point->start_ns ? start_ns : point->start_ns;
+    if (start_ns >= WALL_CLOCK_MIN_NS && start_ns < point->start_ns) {
+        point->start_ns = start_ns;
+    }
     point->uploaded_at_s =
         is_first || uploaded_at_s < point->uploaded_at_s ? uploaded_at_s : point->uploaded_at_s;
     point->upload_order = is_first || job_id < point->upload_order ? job_id : point->upload_order;
