@@ -32,7 +32,7 @@ bool skill_get(struct api_call *call, struct err *err)
         {"traces/{id}/idle", "why devices stood still"},
         {"traces/{id}/sql?q=SELECT ...", "one SELECT over its tables"},
         {"diff/summary?base={id}&candidate={id}", "what changed"},
-        {"history/changes?metric=step_time&tag=branch=main", "where a metric changed"},
+        {"history/changes?metric=step_time&tag=branch=main&p=series", "where a metric changed"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         buf_printf(out, "- `GET %s/api/v1/%s`: %s\n", url, lines[i][0], lines[i][1]);

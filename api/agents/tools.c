@@ -332,7 +332,7 @@ static const struct tool tools[] = {
     {"history",
      "A metric over uploads: where it changed, and its level between changes.",
      "/api/v1/history/changes",
-     "",
+     "p=series",
      {{"metric",
        "step_time (the default), busy, exposed_communication, memory_peak, kernel:<name>, "
        "operator:<name>, class:<class>",

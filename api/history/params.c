@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_of_series(const char *p)
+{
+    return p != NULL && strcmp(p, HISTORY_P_OF_SERIES) == 0;
+}
+
 /* ---- query ---- */
 
 bool history_params_metric(struct api_call *call, const char **metric, struct err *err)
@@ -84,8 +89,9 @@ bool history_params_rules(const struct api_call *call, struct history_rules *rul
     size_t rule = 0;
     *rules = HISTORY_RULES_DEFAULT;
     int64_t window = (int64_t)rules->window;
+    rules->p_of_series = is_of_series(query_string_word(&call->query, "p"));
     if (!query_string_int(&call->query, "window", 2, INT64_MAX, &window, err) ||
-        !read_real(call, "p", &rules->p, err) ||
+        !(rules->p_of_series || read_real(call, "p", &rules->p, err)) ||
         !read_real(call, "min_magnitude", &rules->min_magnitude, err) ||
         !table_params_choice(call, "rule", words, &rule, err)) {
         return false;
@@ -118,8 +124,9 @@ bool history_body_rules(const json_t *body,
     *rules = HISTORY_RULES_DEFAULT;
     double window = (double)rules->window;
     const json_t *rule = json_object_get(body, "rule");
+    rules->p_of_series = is_of_series(json_string_value(json_object_get(body, p_name)));
     if (!history_body_number(body, "window", &window, err) ||
-        !history_body_number(body, p_name, &rules->p, err) ||
+        !(rules->p_of_series || history_body_number(body, p_name, &rules->p, err)) ||
         !history_body_number(body, "min_magnitude", &rules->min_magnitude, err)) {
         return false;
     }

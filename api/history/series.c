@@ -156,7 +156,7 @@ static void write_changes(struct json_write *w,
 {
     jw_key_int(w, "n", (int64_t)count);
     jw_key_int(w, "window", (int64_t)rules->window);
-    jw_key_double(w, "p", rules->p);
+    jw_key_double(w, "p", history_rules_p(rules, count));
     jw_key_double(w, "min_magnitude", rules->min_magnitude);
     jw_key_string(w, "rule", rules->strict ? "strict" : "otava");
     jw_key(w, "changes");

@@ -110,7 +110,8 @@ static bool read_option(struct webhook_line *line, struct arena *arena, const ch
     } else if (text_begins(word, "device=")) {
         line->filter.device = value;
     } else if (text_begins(word, "p=")) {
-        return read_number(value, &line->rules.p);
+        line->rules.p_of_series = strcmp(value, HISTORY_P_OF_SERIES) == 0;
+        return line->rules.p_of_series || read_number(value, &line->rules.p);
     } else if (text_begins(word, "min_magnitude=")) {
         return read_number(value, &line->rules.min_magnitude);
     } else if (text_begins(word, "window=")) {
@@ -151,6 +152,7 @@ static bool read_line(struct webhook_line *line, struct arena *arena, char *text
     size_t count = 0;
     struct history_metric metric;
     *line = (struct webhook_line){.filter = {.tags = line->tags}, .rules = HISTORY_RULES_DEFAULT};
+    line->rules.p_of_series = true; /* a line looks at a series that grows, for ever */
     if (!split(text, words, &count) || count < 2 || !read_url(line, arena, words[0])) {
         return err_set(err, ERR_BAD_INPUT,
                        "the form is: http://host/path METRIC [project=] [tag=] "

@@ -327,6 +327,12 @@ static bool find(struct history_changes *out,
     return ok;
 }
 
+double history_rules_p(const struct history_rules *rules, size_t count)
+{
+    bool is_long = rules->p_of_series && count > rules->window;
+    return is_long ? rules->p * (double)rules->window / (double)count : rules->p;
+}
+
 bool history_changes_find(struct history_changes *out,
                           struct arena *arena,
                           const double *values,
@@ -334,9 +340,11 @@ bool history_changes_find(struct history_changes *out,
                           const struct history_rules *rules)
 {
     double *filled;
+    struct history_rules held = *rules;
     *out = (struct history_changes){0};
+    held.p = history_rules_p(rules, count);
     bool ok = fill_gaps(&filled, values, count) &&
-              (filled == NULL || find(out, arena, filled, count, rules));
+              (filled == NULL || find(out, arena, filled, count, &held));
     scratch_free(filled);
     return ok;
 }

@@ -20,8 +20,14 @@ struct history_rules {
     double p;             /* above 0, below 1 */
     double min_magnitude; /* at least 0 */
     bool strict;          /* [HIST-2.6a] renews the tests of both real neighbours */
+    bool p_of_series;     /* [HIST-2b] p counts for one window: long series are tested more often */
 };
-#define HISTORY_RULES_DEFAULT ((struct history_rules){50, 0.001, 0, false})
+#define HISTORY_RULES_DEFAULT ((struct history_rules){50, 0.001, 0, false, false})
+/* How requests and files ask for `p_of_series`, in place of a number. */
+#define HISTORY_P_OF_SERIES "series"
+
+/* The p that the tests of a series of `count` points are held against. */
+double history_rules_p(const struct history_rules *rules, size_t count);
 
 /* The figures that a change carries [HIST-2.2]; deviations are those of the population. */
 struct history_test {

@@ -20,8 +20,8 @@ const RULES = ['window', 'p', 'min_magnitude', 'rule'];
 /** What of the address chooses runs. @param {URLSearchParams} params @returns {Query} */
 export const filtersOf = (params) => ({ ...Object.fromEntries(FILTERS.map((key) => [key, params.get(key)])), tag: params.getAll('tag') });
 
-/** How changes are told. @param {URLSearchParams} params @returns {Query} */
-export const rulesOf = (params) => Object.fromEntries(RULES.map((key) => [key, params.get(key)]));
+/** How changes are told: by a p that the number of tests in a long series is no reason to pass. @param {URLSearchParams} params @returns {Query} */
+export const rulesOf = (params) => ({ ...Object.fromEntries(RULES.map((key) => [key, params.get(key)])), p: params.get('p') ?? 'series' });
 
 /** The newest points, in order of time. @param {Query} query @param {AbortSignal} signal @returns {Promise<Series>} */
 export async function series(query, signal) {

@@ -93,7 +93,8 @@ export async function mount(root, route, signal) {
             return chart.root;
         });
         fill(body, all.length > 0 ? bar.root : null, h('div', { class: panels.length > 1 ? 'history-charts several' : 'history-charts' }, panels),
-            all.length > 0 ? h('section', { class: 'section' }, h('h2', null, 'Changes'), changeTable(all)) : null);
+            all.length > 0 ? h('section', { class: 'section' }, h('h2', null, 'Changes'), changeTable(all), params.has('p') ? null
+                : h('p', { class: 'quiet' }, 'By chance at most about one steady series in 20 shows a change, however long it is.')) : null);
     }
 
     /** Shows what is chosen. */

@@ -154,7 +154,7 @@ static void planted_changes_are_found_alone(void **state)
     struct history_rules rules = HISTORY_RULES_DEFAULT;
     struct arena arena;
     uint64_t seed = 1;
-    rules.p = 1e-5;
+    rules.p_of_series = true;
     assert_non_null(values);
     for (size_t i = 0; i < count; i++) {
         double level = i < 2500 ? 100 : i < 5000 ? 106 : i < 7500 ? 103 : 110;
@@ -190,6 +190,18 @@ static void quiet_series_seldom_alarm(void **state)
     assert_true(alarms < 1000 / 12);
 }
 
+static void p_of_a_series_shrinks_with_its_windows(void **state)
+{
+    (void)state;
+    struct history_rules rules = HISTORY_RULES_DEFAULT;
+    assert_close(history_rules_p(&rules, 10000), 0.001);
+    rules.p_of_series = true;
+    assert_close(history_rules_p(&rules, 0), 0.001);
+    assert_close(history_rules_p(&rules, 50), 0.001);
+    assert_close(history_rules_p(&rules, 100), 0.0005);
+    assert_close(history_rules_p(&rules, 10000), 5e-6);
+}
+
 static void a_summary_has_the_figures_of_a_sample(void **state)
 {
     (void)state;
@@ -216,6 +228,7 @@ int main(void)
         cmocka_unit_test(the_scale_does_not_matter),
         cmocka_unit_test(planted_changes_are_found_alone),
         cmocka_unit_test(quiet_series_seldom_alarm),
+        cmocka_unit_test(p_of_a_series_shrinks_with_its_windows),
         cmocka_unit_test(a_summary_has_the_figures_of_a_sample),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
