@@ -241,6 +241,24 @@ static void tell_window(const struct telling *t)
     put_link(t, path);
 }
 
+/* The page with the same runs; without them where their filters are too long for a link. */
+static void put_history_link(const struct telling *t)
+{
+    static const char *const names[] = {"metric", "tag", "project", "run", "device"};
+    const char *path = "history";
+    for (size_t i = 0; path != NULL && i < sizeof names / sizeof names[0]; i++) {
+        const char *value = json_string_value(json_object_get(t->args, names[i]));
+        if (value != NULL) {
+            const char *encoded = query_string_encode(call_arena(t->call), value);
+            path = encoded == NULL
+                       ? NULL
+                       : call_format(t->call, "%s%c%s=%s", path,
+                                     strchr(path, '?') == NULL ? '?' : '&', names[i], encoded);
+        }
+    }
+    put_link(t, path != NULL && strlen(path) < LINK_MAX_BYTES ? path : "history");
+}
+
 static void tell_history(const struct telling *t)
 {
     static const struct agents_figure changes[] = {
@@ -254,8 +272,6 @@ static void tell_history(const struct telling *t)
                                                     {"median", "median", AGENTS_VALUE},
                                                     {NULL, NULL, AGENTS_TEXT}};
     const char *unit = json_string_value(json_object_get(t->answer, "unit"));
-    const char *metric = json_string_value(json_object_get(t->answer, "metric"));
-    const char *encoded = metric == NULL ? NULL : query_string_encode(call_arena(t->call), metric);
     buf_printf(t->out, "%.0f points; ", json_number_value(json_object_get(t->answer, "n")));
     buf_puts(t->out, json_integer_value(json_object_get(t->answer, "direction")) < 0
                          ? "larger is worse.\n"
@@ -264,9 +280,7 @@ static void tell_history(const struct telling *t)
                      unit);
     agents_put_table(t->out, LAST_TABLE_BYTES, json_object_get(t->answer, "segments"), segments,
                      unit);
-    put_link(t, encoded != NULL && strlen(encoded) < LINK_MAX_BYTES / 2
-                    ? call_format(t->call, "history?metric=%s", encoded)
-                    : "history");
+    put_history_link(t);
 }
 
 /* ---- the tools ---- */

@@ -87,6 +87,8 @@ class Agents(unittest.TestCase):
         self.assertIn('events: ', text)
         failed, text = self.tell('history', metric='step_time')
         self.assertIn('2 points; larger is worse', text)
+        failed, text = self.tell('history', tag='branch=main', run='/a&b/')
+        self.assertTrue(text.endswith('/#/history?tag=branch%3Dmain&run=%2Fa%26b%2F\n'), text)
 
     def test_long_names_stay_within_the_bound(self):
         failed, text = self.tell('kernels', trace=self.other, limit=50)
