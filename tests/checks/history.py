@@ -155,11 +155,14 @@ class History(unittest.TestCase):
         return [change['index'] for change in post(self.server, '/api/v1/history/changes', dict(rules, values=values)).json()['changes']]
 
     def test_quiet_series_raise_no_more_alarms_than_openapi_says(self):
-        """About 1 in 16 of 100 points at the default p, 1 in 20 of any length at p=series; three standard deviations of that count are allowed."""
+        """About 1 in 16 of 100 points at the default p, 1 in 100 of 1000 points at 0.00001, 1 in 20 of any length at p=series; three standard deviations
+        of that count are allowed."""
         chance = random.Random(18)
         quiet = lambda count: [chance.gauss(1e8, 1e6) for _ in range(count)]
         alarms = sum(bool(self.changes_of(quiet(100))) for _ in range(1000))
         self.assertLess(alarms, 1000 / 16 + 3 * (1000 / 16 * 15 / 16) ** 0.5)
+        alarms = sum(bool(self.changes_of(quiet(1000), p=1e-5)) for _ in range(200))
+        self.assertLess(alarms, 2 + 3 * (2 * 0.99) ** 0.5)
         alarms = sum(bool(self.changes_of(quiet(400), p='series')) for _ in range(200))
         self.assertLess(alarms, 200 / 20 + 3 * (200 / 20 * 19 / 20) ** 0.5)
 
@@ -167,7 +170,8 @@ class History(unittest.TestCase):
         for seed in range(3):
             chance = random.Random(seed)
             values = [chance.gauss(1e8 * 1.05 ** sum(index >= at for at in (2500, 5000, 7500)), 1e6) for index in range(10000)]
-            self.assertEqual(self.changes_of(values, p='series'), [2500, 5000, 7500])
+            for p in (1e-5, 'series'):
+                self.assertEqual(self.changes_of(values, p=p), [2500, 5000, 7500])
             self.assertGreater(len(self.changes_of(values)), 3)
 
     def test_what_cannot_be_is_refused(self):

@@ -151,23 +151,25 @@ static void planted_changes_are_found_alone(void **state)
     (void)state;
     const size_t count = 10000;
     double *values = calloc(count, sizeof *values);
-    struct history_rules rules = HISTORY_RULES_DEFAULT;
-    struct arena arena;
+    const struct history_rules both[] = {{.window = 50, .p = 1e-5},
+                                         {.window = 50, .p = 0.001, .p_of_series = true}};
     uint64_t seed = 1;
-    rules.p_of_series = true;
     assert_non_null(values);
     for (size_t i = 0; i < count; i++) {
         double level = i < 2500 ? 100 : i < 5000 ? 106 : i < 7500 ? 103 : 110;
         values[i] = level + 2 * (noise(&seed) + noise(&seed) + noise(&seed));
     }
-    struct history_changes out = find(&arena, values, count, rules);
-    assert_int_equal(out.change_count, 3);
-    for (size_t i = 0; i < out.change_count; i++) {
-        size_t planted = 2500 * (i + 1);
-        size_t index = out.changes[i].index;
-        assert_true(index + 3 > planted && index < planted + 3);
+    for (size_t k = 0; k < 2; k++) {
+        struct arena arena;
+        struct history_changes out = find(&arena, values, count, both[k]);
+        assert_int_equal(out.change_count, 3);
+        for (size_t i = 0; i < out.change_count; i++) {
+            size_t planted = 2500 * (i + 1);
+            size_t index = out.changes[i].index;
+            assert_true(index + 3 > planted && index < planted + 3);
+        }
+        arena_free(&arena);
     }
-    arena_free(&arena);
     free(values);
 }
 
