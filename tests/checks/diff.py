@@ -124,7 +124,7 @@ class Diff(unittest.TestCase):
         self.assertEqual(self.server.get('/api/v1/runs/six').json()['figures']['steps'], 6)
 
     def test_runs_by_tag(self):
-        for name, tags in (('three', ['nightly', 'main']), ('six', ['main']), ('slow', ['night'])):
+        for name, tags in (('three', ['nightly', 'main']), ('six', ['main']), ('slow', ['night', 'a"b\\c', 'Größe'])):
             answer = self.server.ask('PATCH', '/api/v1/runs/' + name, json.dumps({'tags': tags}).encode(), {'Content-Type': 'application/json'})
             self.assertEqual(answer.status, 200, answer.body)
 
@@ -140,6 +140,9 @@ class Diff(unittest.TestCase):
         self.assertEqual(listed(q='NIGHT'), {'three', 'slow'})
         self.assertEqual(listed(q='/^main$|^slow$/'), {'three', 'six', 'slow'})
         self.assertEqual(listed(q='night,'), set())
+        for tag in ('A"B', 'b\\c', 'Größe'):
+            self.assertEqual(listed(q=tag), {'slow'}, tag)
+        self.assertEqual(listed(q='", "'), set())
         self.assertEqual(listed(project='nobody'), set())
 
     def test_per_call(self):

@@ -117,19 +117,40 @@ static const struct sort_column run_sorts[] = {
     {"size_bytes", "r.size_bytes"},
 };
 
-/* Parameters: has a query, matcher, projects, tag, project. Most runs have no tags: `[]` is told
- * apart before any is looked at. */
+/* How a query is looked for. */
+enum searching {
+    SEARCH_NOTHING,
+    SEARCH_EACH_TAG,
+    SEARCH_TAGS_AS_STORED /* what stands in a tag stands in the JSON text of all as well */
+};
+
+/* Parameters: enum searching, matcher, projects, tag, project. Tags are taken apart only where they
+ * may match: most runs have none, `[]`. */
 #define LISTED                                                                                   \
     " FROM run AS r WHERE" VISIBLE " AND (?1 = 0 OR ks_match(r.name, ?2) OR (r.tags <> '[]' AND" \
+    " (?1 = 1 OR ks_match(r.tags, ?2)) AND"                                                      \
     " EXISTS (SELECT 1 FROM json_each(r.tags) AS j WHERE ks_match(j.value, ?2)))) "              \
     "AND " STORE_IN_PROJECTS(                                                                    \
         "r.project",                                                                             \
         "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM"                                        \
               " json_each(r.tags) AS j WHERE j.value = ?4)) AND (?5 IS NULL OR r.project = ?5)"
 
+/* JSON writes quotes, backslashes and control characters in another way. */
+static enum searching searching_of(const struct matcher *matcher)
+{
+    if (matcher == NULL) {
+        return SEARCH_NOTHING;
+    }
+    bool is_plain = !matcher->is_regex;
+    for (const char *at = matcher->needle; is_plain && *at != '\0'; at++) {
+        is_plain = (unsigned char)*at >= ' ' && *at != '"' && *at != '\\';
+    }
+    return is_plain ? SEARCH_TAGS_AS_STORED : SEARCH_EACH_TAG;
+}
+
 static void put_list(struct db_stmt *st, const struct store_page *page, struct matcher *matcher)
 {
-    db_put_int(st, matcher != NULL);
+    db_put_int(st, searching_of(matcher));
     db_put_matcher(st, matcher);
     db_put_text(st, page->projects);
     db_put_text(st, page->tag);
