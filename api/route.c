@@ -19,7 +19,7 @@
 #define TABLE PAGE " format"
 #define SERIES "metric project tag run kernel operator device"
 #define CHANGES "window p min_magnitude rule"
-#define UPLOAD "replace marker project rank"
+#define UPLOAD "replace marker project rank tag"
 
 static const struct route routes[] = {
     {"GET", V1 "/openapi.json", meta_openapi, "This description", READS, KEPT, TARGET_LIST, NONE},

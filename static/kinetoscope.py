@@ -41,6 +41,7 @@ TIMEOUT_S = 300
 RETRY_AFTER_MAX_S = 600
 FLUSH_S = 60  # that the end of the program waits for uploads
 TAG_MAX_BYTES = 200
+QUERY_MAX_BYTES = 6000
 
 
 class Refused(Exception):
@@ -99,9 +100,14 @@ class Client:
                 raise Busy(error.code, text, error.headers.get('Retry-After') or '')
             raise Refused(error.code, text)
 
-    def put(self, run, path, name, project=None, rank=None):
-        """Uploads a file; tries again, with longer and longer pauses, when the network or the server fails. Returns the traces."""
-        query = {key: str(value) for key, value in (('project', project), ('rank', rank)) if value is not None}
+    def put(self, run, path, name, project=None, rank=None, tags=()):
+        """Uploads a file, with tags for its run; tries again, with longer and longer pauses, when the network or the server fails. Returns the traces."""
+        query = [(key, str(value)) for key, value in (('project', project), ('rank', rank)) if value is not None]
+        for tag in tags:
+            if len(urllib.parse.urlencode(query + [('tag', tag)])) > QUERY_MAX_BYTES:
+                say('%s: the tags from "%s" on are left out: together they are too long' % (run, tag))
+                break
+            query.append(('tag', tag))
         where = '/api/v1/runs/%s/traces/%s' % (urllib.parse.quote(run, safe=''), urllib.parse.quote(name, safe=''))
         if query:
             where += '?' + urllib.parse.urlencode(query)
@@ -117,14 +123,6 @@ class Client:
                 say('%s: %s; trying again' % (name, error))
                 time.sleep(max(min(2 ** attempt, 30), getattr(error, 'retry_after_s', 0)))
         return []
-
-    def tag(self, run, tags):
-        """Adds tags to a run, keeping those it has."""
-        where = '/api/v1/runs/' + urllib.parse.quote(run, safe='')
-        there = json.loads(self.ask('GET', where).decode('utf-8')).get('tags') or []
-        wanted = there + [tag for tag in tags if tag not in there]
-        if wanted != there:
-            self.ask('PATCH', where, json.dumps({'tags': wanted[:64]}).encode('utf-8'))
 
     def link(self, traces):
         first = traces[0] if traces else {}
@@ -222,11 +220,10 @@ class Handler:
         try:
             with open(path, 'rb') as source, gzip.open(packed, 'wb', compresslevel=6) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
-            traces = self.client.put(self.run, packed, name, self.project, self.rank)
+            tags = [] if self.is_tagged else tag_list(self.tags) + tag_list(facts())
+            traces = self.client.put(self.run, packed, name, self.project, self.rank, tags)
+            self.is_tagged = True
             say('%s: %s' % (self.worker, self.client.link(traces)))
-            if not self.is_tagged:
-                self.is_tagged = True
-                self.client.tag(self.run, tag_list(self.tags) + tag_list(facts()))
         finally:
             for file in (path, packed):
                 if os.path.exists(file):
@@ -269,9 +266,7 @@ def run_of(args, path, root):
 
 def send(client, args, path, root):
     run = run_of(args, path, root)
-    traces = client.put(run, path, os.path.basename(path), args.project)
-    if args.tag:
-        client.tag(run, tag_list(args.tag))
+    traces = client.put(run, path, os.path.basename(path), args.project, tags=tag_list(args.tag))
     print('%s: %s' % (path, client.link(traces)), flush=True)
 
 

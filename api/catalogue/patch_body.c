@@ -1,44 +1,17 @@
 #include "api/catalogue/patch_body.h"
 
 #include "api/json_body.h"
+#include "api/tags.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NOTE_MAX_BYTES ((size_t)64 << 10)
-#define TAGS_MAX 64
-#define TAG_MAX_BYTES 200
 
-static bool check_tags(const json_t *tags, struct err *err)
-{
-    if (!json_is_array(tags) || json_array_size(tags) > TAGS_MAX) {
-        return err_set(err, ERR_BAD_REQUEST, "\"tags\" must be an array of at most %d strings",
-                       TAGS_MAX);
-    }
-    for (size_t i = 0; i < json_array_size(tags); i++) {
-        const json_t *tag = json_array_get(tags, i);
-        size_t len = json_string_length(tag);
-        if (!json_is_string(tag) || len == 0 || len > TAG_MAX_BYTES) {
-            return err_set(err, ERR_BAD_REQUEST,
-                           "Item %zu of \"tags\" must be a string of 1 to %d bytes", i,
-                           TAG_MAX_BYTES);
-        }
-    }
-    return true;
-}
-
-/* The tags as the store keeps them: one text, the same for the same tags. */
 static bool
 keep_tags(struct patch_body *patch, struct arena *arena, const json_t *tags, struct err *err)
 {
-    if (!check_tags(tags, err)) {
-        return false;
-    }
-    char *text = json_dumps(tags, 0);
-    patch->tags = text == NULL ? NULL : arena_strndup(arena, text, strlen(text));
-    free(text);
-    return patch->tags != NULL || err_set(err, ERR_NO_MEMORY, "No memory for the tags");
+    return tags_of_json(&patch->tags, arena, tags, err);
 }
 
 static bool

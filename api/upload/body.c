@@ -1,5 +1,6 @@
 #include "api/upload/body.h"
 
+#include "api/tags.h"
 #include "api/upload/name.h"
 #include "api/upload/project.h"
 #include "ingest/jobs/pipeline/rank_name.h"
@@ -55,6 +56,7 @@ bool upload_body_hints(struct jobs_hints *hints, struct api_call *call, struct e
                                  .rank = STORE_NO_RANK};
     return (hints->marker == NULL || upload_name_check_marker(hints->marker, err)) &&
            query_string_int(&call->query, "rank", 0, RANK_MAX, &hints->rank, err) &&
+           tags_of_query(&hints->tags, call_arena(call), &call->query, err) &&
            upload_project(&hints->project, call, err);
 }
 

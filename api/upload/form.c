@@ -34,6 +34,7 @@ struct form {
     struct form_file *files; /* FILES_MAX, in the arena */
     size_t count;
     const char *project;    /* of the run */
+    const char *tags;       /* for the run; NULL: none */
     const char *marker;     /* of the files to come; NULL: none */
     int64_t rank;           /* of the next file; STORE_NO_RANK */
     bool has_one_rank;      /* as a parameter: there may be one file only, which waits until the
@@ -92,7 +93,7 @@ static void submit_file(struct form *form, struct form_file *file, const struct 
 {
     struct api_call *call = form->call;
     struct jobs_hints hints = {
-        .marker = form->marker, .rank = form->rank, .project = form->project};
+        .marker = form->marker, .rank = form->rank, .project = form->project, .tags = form->tags};
     struct jobs_submission *submission = &file->submission;
     form->rank = STORE_NO_RANK;
     file->failed = !jobs_submit(call->api->jobs, call_arena(call), call->params[0], file->file_name,
@@ -381,6 +382,7 @@ bool upload_post(struct api_call *call, struct err *err)
     form.marker = hints.marker;
     form.rank = hints.rank;
     form.project = hints.project;
+    form.tags = hints.tags;
     form.has_one_rank = hints.rank != STORE_NO_RANK;
     struct multipart_source source = {.read = read_source, .state = &form.body};
     form.files = arena_calloc(call_arena(call), FILES_MAX, sizeof *form.files);

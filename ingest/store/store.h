@@ -184,12 +184,17 @@ struct store_job {
     const char *marker;  /* function whose calls mark cycles, from the upload; NULL: find it */
     int64_t rank;        /* as given at upload; STORE_NO_RANK */
     const char *project; /* of the run, if this job creates it; NULL: none */
+    const char *tags; /* that the run gets when the job is done, JSON array of strings; NULL: none.
+                         Not read back. */
     /* JOB_FAILED: the error */
     enum err_code error_code;
     uint64_t error_offset;
     const char *error_message;
 };
 
+/* Adds tags to those of the job's run, or, until it is done, to those that the job will add. A run
+ * has at most 64: what is beyond them is left out. `tags` as in store_job. */
+bool store_job_tag(struct store *store, int64_t id, const char *tags, struct err *err) KS_MUST_USE;
 /* Records a committed blob as a queued job. The job may run at once, but until store_job_arrived it
  * cannot be published, and a restart forgets it. ERR_CONFLICT: the run has, or is about to get,
  * another project. */

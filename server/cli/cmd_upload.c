@@ -33,7 +33,9 @@ static enum err_code send_file(const struct options *options, const char *path)
         .path = path,
         .name = text_file_name(path),
         .project = options->run_project,
-        .rank = options->rank};
+        .rank = options->rank,
+        .tags = options->tags,
+        .tag_count = options->tag_count};
     bool ok = remote_put(&remote, &arena, &upload, &url, &err);
     if (ok) {
         text_clean(&line, path);
@@ -41,8 +43,6 @@ static enum err_code send_file(const struct options *options, const char *path)
         text_clean(&line, url);
         (void)printf("%s\n", line.ptr);
         (void)fflush(stdout);
-        ok = options->tag_count == 0 ||
-             remote_tag(&remote, &arena, upload.run, options->tags, options->tag_count, &err);
     }
     if (!ok) {
         text_print_error(stderr, path, &err);

@@ -3,7 +3,6 @@
 #include "api/query_string.h"
 #include "ingest/base/text/affix.h"
 #include "ingest/base/text/json_small.h"
-#include "ingest/base/text/json_write.h"
 #include "ingest/store/store.h"
 #include "server/client/http_client.h"
 #include "server/http/gzip_encode.h"
@@ -21,7 +20,6 @@
 #define PAUSE_MAX_S 30
 #define RETRY_AFTER_MAX_S 600
 #define ASK_TIMEOUT_S 300U
-#define TAGS_MAX_BYTES ((size_t)256 << 10)
 
 /* ---- one request ---- */
 
@@ -162,7 +160,7 @@ static FILE *open_upload(const char *path, bool *is_packed, int64_t *size, struc
     return *is_packed ? pack_file(file, size, err) : file;
 }
 
-/* /api/v1/runs/RUN/traces/NAME?project=&rank= */
+/* /api/v1/runs/RUN/traces/NAME?project=&rank=&tag= */
 static const char *
 upload_path(struct arena *arena, const struct remote_upload *upload, bool is_packed)
 {
@@ -171,18 +169,21 @@ upload_path(struct arena *arena, const struct remote_upload *upload, bool is_pac
     const char *name = query_string_encode(arena, upload->name);
     const char *project =
         upload->project == NULL ? "" : query_string_encode(arena, upload->project);
-    if (run == NULL || name == NULL || project == NULL) {
-        return NULL;
-    }
+    bool ok = run != NULL && name != NULL && project != NULL;
     buf_init(&path, ADDRESS_MAX_BYTES);
-    buf_printf(&path, "/api/v1/runs/%s/traces/%s%s", run, name, is_packed ? ".gz" : "");
-    if (*project != '\0') {
-        buf_printf(&path, "?project=%s", project);
+    if (ok) {
+        buf_printf(&path, "/api/v1/runs/%s/traces/%s%s?project=%s", run, name,
+                   is_packed ? ".gz" : "", project);
     }
     if (upload->rank != STORE_NO_RANK) {
-        buf_printf(&path, "%srank=%" PRId64, *project != '\0' ? "&" : "?", upload->rank);
+        buf_printf(&path, "&rank=%" PRId64, upload->rank);
     }
-    const char *copy = path.failed ? NULL : arena_strndup(arena, path.ptr, path.len);
+    for (size_t i = 0; ok && i < upload->tag_count; i++) {
+        const char *tag = query_string_encode(arena, upload->tags[i]);
+        ok = tag != NULL;
+        buf_printf(&path, "&tag=%s", ok ? tag : "");
+    }
+    const char *copy = !ok || path.failed ? NULL : arena_strndup(arena, path.ptr, path.len);
     buf_free(&path);
     return copy;
 }
@@ -257,82 +258,10 @@ bool remote_put(const struct remote *remote,
     }
     buf_init(&answer, REMOTE_ANSWER_MAX_BYTES);
     const char *path = upload_path(arena, upload, is_packed);
-    bool ok = path != NULL || err_set(err, ERR_BAD_REQUEST, "the names are too long");
+    bool ok = path != NULL || err_set(err, ERR_BAD_REQUEST, "the names and tags are too long");
     ok = ok && try_put(remote, path, file, size, &answer, err) &&
          (read_url(&answer, arena, url) || err_set(err, ERR_NO_MEMORY, "no memory"));
     buf_free(&answer);
     (void)fclose(file);
-    return ok;
-}
-
-/* ---- tags ---- */
-
-static bool has_text(const json_t *list, const char *text)
-{
-    size_t index = 0;
-    const json_t *item = NULL;
-    json_array_foreach(list, index, item)
-    {
-        if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* {"tags": those that are there, then the new ones}; false when none is new. */
-static bool write_tags(struct buf *out, const json_t *there, const char *const *tags, size_t count)
-{
-    struct json_write w;
-    size_t index = 0;
-    const json_t *item = NULL;
-    bool any = false;
-    jw_init(&w, out, false);
-    jw_object_begin(&w);
-    jw_key(&w, "tags");
-    jw_array_begin(&w);
-    json_array_foreach(there, index, item)
-    {
-        jw_string(&w, json_string_value(item));
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!has_text(there, tags[i])) {
-            jw_string(&w, tags[i]);
-            any = true;
-        }
-    }
-    jw_array_end(&w);
-    jw_object_end(&w);
-    return any;
-}
-
-bool remote_tag(const struct remote *remote,
-                struct arena *arena,
-                const char *run,
-                const char *const *tags,
-                size_t count,
-                struct err *err)
-{
-    struct buf path;
-    struct buf answer;
-    struct buf body;
-    const char *encoded = query_string_encode(arena, run);
-    buf_init(&path, ADDRESS_MAX_BYTES);
-    buf_init(&answer, REMOTE_ANSWER_MAX_BYTES);
-    buf_init(&body, TAGS_MAX_BYTES);
-    buf_printf(&path, "/api/v1/runs/%s", encoded == NULL ? "" : encoded);
-    bool ok = (encoded != NULL && !path.failed) || err_set(err, ERR_NO_MEMORY, "no memory");
-    ok = ok && remote_ask(remote, "GET", path.ptr, NULL, &answer, err);
-    json_t *there = ok ? json_small_parse(answer.ptr, answer.len, 0, "The answer", err) : NULL;
-    ok = there != NULL;
-    if (ok && write_tags(&body, json_object_get(there, "tags"), tags, count)) {
-        buf_clear(&answer);
-        ok = (!body.failed || err_set(err, ERR_BAD_REQUEST, "too many tags")) &&
-             remote_ask(remote, "PATCH", path.ptr, body.ptr, &answer, err);
-    }
-    json_decref(there);
-    buf_free(&body);
-    buf_free(&answer);
-    buf_free(&path);
     return ok;
 }

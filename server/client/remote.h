@@ -1,4 +1,4 @@
-/* Asks another Kinetoscope server: uploads files, tags runs, posts JSON. */
+/* Asks another Kinetoscope server: uploads files, posts JSON. */
 #ifndef KS_SERVER_CLIENT_REMOTE_H
 #define KS_SERVER_CLIENT_REMOTE_H
 
@@ -32,9 +32,11 @@ bool remote_ask(const struct remote *remote,
 struct remote_upload {
     const char *run;
     const char *path;
-    const char *name;    /* of the file, for the server */
-    const char *project; /* of a new run; NULL: none */
-    int64_t rank;        /* STORE_NO_RANK: what file or name say */
+    const char *name;        /* of the file, for the server */
+    const char *project;     /* of a new run; NULL: none */
+    int64_t rank;            /* STORE_NO_RANK: what file or name say */
+    const char *const *tags; /* for the run, beside those that it has */
+    size_t tag_count;
 };
 
 /* Uploads a file, packed on the way when it is a large text, and tries again while the server
@@ -44,13 +46,6 @@ bool remote_put(const struct remote *remote,
                 struct arena *arena,
                 const struct remote_upload *upload,
                 const char **url,
-                struct err *err) KS_MUST_USE;
-/* Adds tags to a run, which keeps those it has. */
-bool remote_tag(const struct remote *remote,
-                struct arena *arena,
-                const char *run,
-                const char *const *tags,
-                size_t count,
                 struct err *err) KS_MUST_USE;
 
 #endif

@@ -10,6 +10,7 @@ import re
 import socket
 import subprocess
 import tempfile
+import threading
 import unittest
 import urllib.parse
 
@@ -99,6 +100,41 @@ class Upload(unittest.TestCase):
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual(done.returncode, 0, done.stdout)
             self.assertEqual(json.loads(done.stdout)['file_name'], self.name)
+
+    def tags_of(self, run):
+        return self.server.get('/api/v1/runs/' + run).json()['tags']
+
+    def test_tags_come_with_the_trace(self):
+        where = '/api/v1/runs/tagged/traces/'
+        self.assertEqual(self.server.ask('PUT', where + 'a.json?tag=branch%3Dmain&tag=b', self.plain).status, 201)
+        self.assertEqual(self.tags_of('tagged'), ['branch=main', 'b'])
+        row = self.server.get('/api/v1/history', run='tagged', tag='branch=main').json()['rows'][0]
+        self.assertEqual(row['tags'], ['branch=main', 'b'])
+        # The run keeps what it has, in its order; the same bytes again bring tags, too.
+        self.server.ask('PUT', where + 'b.json?tag=b&tag=c', self.plain + b' ')
+        self.assertEqual(self.tags_of('tagged'), ['branch=main', 'b', 'c'])
+        self.assertEqual(self.server.ask('PUT', where + 'a.json?tag=d', self.plain).status, 200)
+        self.assertEqual(self.tags_of('tagged'), ['branch=main', 'b', 'c', 'd'])
+        self.assertEqual(self.server.get('/api/v1/history', run='tagged', tag='d').json()['total'], 1)
+        many = '&'.join('tag=t%02d' % number for number in range(62))
+        self.server.ask('PUT', where + 'c.json?' + many, self.plain + b'  ')
+        self.assertEqual(self.tags_of('tagged'), ['branch=main', 'b', 'c', 'd'] + ['t%02d' % number for number in range(60)])
+
+    def test_tags_that_cannot_be(self):
+        for query in ('tag=', 'tag=' + 'x' * 201, 'tag=%ff', '&'.join(['tag=x'] * 64 + ['tag=y'])):
+            self.problem(self.server.ask('PUT', '/api/v1/runs/no-tags/traces/a.json?' + query, self.plain), 400)
+        self.assertEqual(self.server.get('/api/v1/runs/no-tags').status, 404)
+
+    def test_many_who_tag_one_run_at_once(self):
+        def put(number):
+            body = self.plain + b' ' * number
+            self.server.ask('PUT', '/api/v1/runs/at-once/traces/%d.json?tag=rank%d' % (number, number), body)
+        senders = [threading.Thread(target=put, args=(number,)) for number in range(8)]
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join()
+        self.assertEqual(sorted(self.tags_of('at-once')), ['rank%d' % number for number in range(8)])
 
     def test_multipart_with_two_files(self):
         with tempfile.TemporaryDirectory() as folder:

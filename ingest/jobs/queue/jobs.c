@@ -397,6 +397,13 @@ refuse(const struct store_job *row, enum likeness likeness, const char *state, s
     return DECIDED_REFUSE;
 }
 
+/* The same bytes are there or on their way; they may bring new tags for their run. */
+static bool
+tag_again(struct jobs *jobs, int64_t job_id, const struct store_job *row, struct err *err)
+{
+    return row->tags == NULL || store_job_tag(jobs->store, job_id, row->tags, err);
+}
+
 /* What is on its way decides before what is there, because it will be there. submit_lock is held,
  * so that a job can end meanwhile, but none can begin. */
 static enum decision decide(struct jobs *jobs,
@@ -417,9 +424,10 @@ static enum decision decide(struct jobs *jobs,
     (void)pthread_mutex_unlock(&jobs->lock);
     if (live_id != 0) {
         out->job_id = likeness == LIKE_ALL ? live_id : 0;
-        return likeness == LIKE_ALL ? DECIDED_ANSWER
-               : row->replace       ? DECIDED_QUEUE
-                                    : refuse(row, likeness, "is being read", err);
+        if (likeness == LIKE_ALL) {
+            return tag_again(jobs, live_id, row, err) ? DECIDED_ANSWER : DECIDED_REFUSE;
+        }
+        return row->replace ? DECIDED_QUEUE : refuse(row, likeness, "is being read", err);
     }
     struct store_file there;
     if (!store_find_file(jobs->store, arena, row->run, row->file_name, &there, err)) {
@@ -439,6 +447,7 @@ static enum decision decide(struct jobs *jobs,
         bool ok = store_job_failures(&snapshot, arena, there.job_id, &out->failures,
                                      &out->failure_count, err);
         store_snapshot_close(&snapshot);
+        ok = ok && tag_again(jobs, there.job_id, row, err);
         return ok ? DECIDED_ANSWER : DECIDED_REFUSE;
     }
     return row->replace ? DECIDED_QUEUE : refuse(row, likeness, "is there", err);
@@ -568,7 +577,8 @@ bool jobs_submit(struct jobs *jobs,
                             .replace = replace,
                             .marker = has_marker ? hints->marker : NULL,
                             .rank = hints == NULL ? STORE_NO_RANK : hints->rank,
-                            .project = hints == NULL ? NULL : hints->project};
+                            .project = hints == NULL ? NULL : hints->project,
+                            .tags = hints == NULL ? NULL : hints->tags};
     struct streaming_ingest *streaming = hints == NULL ? NULL : hints->streaming;
     const char *path = NULL;
     *out = (struct jobs_submission){0};

@@ -81,6 +81,7 @@ struct jobs_hints {
     const char
         *project; /* project of the run: an existing run must have it, a new run gets it; NULL: none
                    */
+    const char *tags; /* for the run, beside those that it has: JSON array of strings; NULL: none */
     /* The streaming read of this file (streaming_ingest.h); jobs_submit takes it over, also on
      * false. NULL: none. */
     struct streaming_ingest *streaming;
@@ -93,10 +94,11 @@ struct jobs_hints {
  *     other bytes, or other hints       ERR_CONFLICT, unless `replace`: then reads the file and
  *                                       replaces the stored traces
  *
- * A hint that the caller omits without `replace` counts as equal. The job stores its hints, also
- * for the next process. A worker may start at once; meanwhile this call waits until the bytes are
- * on disk (ERR_IO: they are lost). Deletes the blob if nothing needs it. ERR_BAD_REQUEST: a rank
- * for an archive, where ranks come from names; ERR_UNAVAILABLE: max_queued jobs wait. */
+ * A hint that the caller omits without `replace` counts as equal; tags are added in any case. The
+ * job stores its hints, also for the next process. A worker may start at once; meanwhile this call
+ * waits until the bytes are on disk (ERR_IO: they are lost). Deletes the blob if nothing needs it.
+ * ERR_BAD_REQUEST: a rank for an archive, where ranks come from names; ERR_UNAVAILABLE: max_queued
+ * jobs wait. */
 bool jobs_submit(struct jobs *jobs,
                  struct arena *arena,
                  const char *run,

@@ -62,7 +62,8 @@ static bool insert_job(struct db *db, const struct store_job *job, int64_t *id, 
     if (ok) {
         db_prepare(&st, db,
                    "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
-                   " rank, state, received_at_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)"
+                   " rank, tags, state, received_at_s)"
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, '[]'), 'queued', 0)"
                    " RETURNING id");
         db_put_text(&st, job->run);
         db_put_text(&st, project);
@@ -72,6 +73,7 @@ static bool insert_job(struct db *db, const struct store_job *job, int64_t *id, 
         db_put_int(&st, job->replace);
         db_put_text(&st, job->marker);
         db_put_optional(&st, job->rank == STORE_NO_RANK ? INT64_MIN : job->rank);
+        db_put_text(&st, job->tags);
         ok = db_run_returning(&st, id, err);
     }
     arena_free(&arena);

@@ -1,6 +1,7 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
 #include "ingest/store/catalogue/run_figures.h"
+#include "ingest/store/catalogue/run_tags.h"
 #include "ingest/store/db/schema.h"
 #include "ingest/store/events/writer.h"
 #include "ingest/store/history/points.h"
@@ -366,7 +367,8 @@ static bool renew_run(struct store_ingest *ingest, struct err *err)
     int64_t run_id;
     return find_run(ingest, &run_id, err) &&
            run_figures_count(db, ingest->upload_id, 0, RUN_TRACES_COME, err) &&
-           run_figures_renew(db, run_id, err) && series_points_refresh(db, run_id, err);
+           run_figures_renew(db, run_id, err) && run_tags_settle(db, ingest->job_id, run_id, err) &&
+           series_points_refresh(db, run_id, err);
 }
 
 static bool publish_files(struct store_ingest *ingest, struct err *err)

@@ -58,7 +58,8 @@ CREATE TABLE job (
     error_message TEXT,               -- what the client is told
     marker        TEXT, -- function whose calls are the cycles, NULL: they are found
     rank          INTEGER, -- of the process that wrote the trace, NULL: not told
-    project       TEXT NOT NULL DEFAULT '' -- of the run, should this job be what makes it
+    project       TEXT NOT NULL DEFAULT '', -- of the run, should this job be what makes it
+    tags          TEXT NOT NULL DEFAULT '[]' -- JSON array, what the run gets when the job is done; then '[]'
 ) STRICT;
 CREATE INDEX job_unfinished ON job (sha256) WHERE state IN ('queued', 'running');
 

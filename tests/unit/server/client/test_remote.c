@@ -42,8 +42,14 @@ static struct put
 put(struct scripted_server *server, const char *path, const char *name, unsigned retries)
 {
     const struct remote remote = {server->url, "secret", retries};
-    const struct remote_upload upload = {
-        .run = "a b", .path = path, .name = name, .project = "team/x", .rank = 3};
+    static const char *const tags[] = {"branch=a&b", "c"};
+    const struct remote_upload upload = {.run = "a b",
+                                         .path = path,
+                                         .name = name,
+                                         .project = "team/x",
+                                         .rank = 3,
+                                         .tags = tags,
+                                         .tag_count = 2};
     struct put put = {.err = ERR_INIT};
     struct arena arena;
     struct timespec begin;
@@ -87,8 +93,8 @@ static void a_file_goes_to_its_run_with_the_token(void **state)
     assert_true(done.ok);
     assert_string_equal(done.url, "http://h/#/trace/1");
     const char *request = server.requests[0];
-    assert_non_null(
-        strstr(request, "PUT /api/v1/runs/a%20b/traces/w.json?project=team%2Fx&rank=3 HTTP/1.1"));
+    assert_non_null(strstr(request, "PUT /api/v1/runs/a%20b/traces/w.json?project=team%2Fx&rank=3"
+                                    "&tag=branch%3Da%26b&tag=c HTTP/1.1"));
     assert_non_null(strstr(request, "Authorization: Bearer secret"));
     assert_string_equal(strstr(request, "\r\n\r\n") + 4, "{}");
     scripted_free(&server);
@@ -185,39 +191,6 @@ static void only_regular_files_are_sent(void **state)
     remove_file(path);
 }
 
-static bool tag(struct scripted_server *server, const char *const *tags, size_t count)
-{
-    const struct remote remote = {server->url, NULL, 0};
-    struct arena arena;
-    struct err err = ERR_INIT;
-    arena_init(&arena, 0);
-    bool ok = remote_tag(&remote, &arena, "r", tags, count, &err);
-    arena_free(&arena);
-    return ok;
-}
-
-static void tags_are_added_to_those_that_are_there(void **state)
-{
-    (void)state;
-    static const char *const answers[] = {"HTTP/1.1 200 OK\r\n\r\n{\"tags\": [\"a\", \"b=1\"]}",
-                                          "HTTP/1.1 200 OK\r\n\r\n{}"};
-    static const char *const tags[] = {"b=1", "c"};
-    struct scripted_server server;
-    scripted_begin(&server, answers, 2);
-    assert_true(tag(&server, tags, 2));
-    scripted_end(&server);
-    assert_int_equal(server.asked, 2);
-    assert_int_equal(strncmp(server.requests[1], "PATCH /api/v1/runs/r ", 21), 0);
-    assert_non_null(strstr(server.requests[1], "{\"tags\": [\"a\", \"b=1\", \"c\"]}"));
-    assert_null(strstr(server.requests[1], "Authorization"));
-    scripted_free(&server);
-    scripted_begin(&server, answers, 1);
-    assert_true(tag(&server, tags, 1));
-    scripted_end(&server);
-    assert_int_equal(server.asked, 1);
-    scripted_free(&server);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,7 +201,6 @@ int main(void)
         cmocka_unit_test(it_gives_up_after_its_retries),
         cmocka_unit_test(what_is_refused_is_not_tried_again),
         cmocka_unit_test(only_regular_files_are_sent),
-        cmocka_unit_test(tags_are_added_to_those_that_are_there),
     };
     struct err err = ERR_INIT;
     if (!http_client_is_built(&err)) {
