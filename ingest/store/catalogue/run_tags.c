@@ -9,10 +9,10 @@
 
 #define TAGS_MAX 64
 
-static bool has_tag(const json_t *tags, const char *tag)
+static bool has_tag(const json_t *tags, const json_t *tag)
 {
     for (size_t i = 0; i < json_array_size(tags); i++) {
-        if (strcmp(json_string_value(json_array_get(tags, i)), tag) == 0) {
+        if (json_equal(json_array_get(tags, i), tag)) {
             return true;
         }
     }
@@ -28,7 +28,7 @@ static char *merge(const char *tags, const char *more, struct err *err)
     if (added != NULL) {
         for (size_t i = 0; i < json_array_size(added) && json_array_size(all) < TAGS_MAX; i++) {
             json_t *tag = json_array_get(added, i);
-            if (!has_tag(all, json_string_value(tag))) {
+            if (!has_tag(all, tag)) {
                 (void)json_array_append(all, tag);
             }
         }
