@@ -60,7 +60,7 @@ static bool add(struct db *db,
     const char *tags = *found ? db_get_text(&st, &arena) : NULL;
     bool ok = db_done(&st, err) &&
               (!*found || tags != NULL || err_set(err, ERR_NO_MEMORY, "no memory for the tags"));
-    char *text = ok && *found ? merge(tags, more, err) : NULL;
+    char *text = ok && tags != NULL ? merge(tags, more, err) : NULL;
     if (text != NULL) {
         db_prepare(&st, db, set);
         db_put_text(&st, text);
