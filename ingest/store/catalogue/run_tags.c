@@ -11,8 +11,10 @@
 
 static bool has_tag(const json_t *tags, const json_t *tag)
 {
-    for (size_t i = 0; i < json_array_size(tags); i++) {
-        if (json_equal(json_array_get(tags, i), tag)) {
+    const char *text = json_string_value(tag);
+    for (size_t i = 0; text != NULL && i < json_array_size(tags); i++) {
+        const char *there = json_string_value(json_array_get(tags, i));
+        if (there != NULL && strcmp(there, text) == 0) {
             return true;
         }
     }
