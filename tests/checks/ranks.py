@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """A run of many ranks: collectives, clocks, stragglers, pipeline and what-if whose answers are known; the reference's cases where they are."""
+import contextlib
 import gzip
 import json
+import os
+import sqlite3
+import time
 import unittest
 
 import kinetoscope
@@ -46,6 +50,19 @@ class Ranks(unittest.TestCase):
             self.assertEqual([row['confidence'] for row in clock['rows']], ['reference'] + ['medium'] * 3)
             self.assertEqual((clock['reference'], clock['warnings']), (0, []))
             self.assertEqual(server.get('/api/v1/runs/job/clock', sort='offset_ns', order='desc').json()['rows'][0]['rank'], 1)
+
+    def test_the_verdict_is_made_when_the_uploads_have_ended(self):
+        with kinetoscope.Server() as server:
+            put_run(server, 'job')
+
+            def kept():
+                with contextlib.closing(sqlite3.connect(os.path.join(server.data_dir, 'kinetoscope.db'))) as db:
+                    return db.execute('SELECT count(*) FROM run_view AS v JOIN run AS r ON r.id = v.run_id WHERE r.name = ?', ('job',)).fetchone()[0]
+            self.assertEqual(kept(), 0)
+            until = time.monotonic() + 60
+            while kept() == 0 and time.monotonic() < until:
+                time.sleep(0.2)
+            self.assertGreater(kept(), 0)
 
     def test_collectives(self):
         with kinetoscope.Server() as server:

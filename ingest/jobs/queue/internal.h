@@ -3,6 +3,7 @@
 #define KS_JOBS_QUEUE_INTERNAL_H
 
 #include "ingest/jobs/queue/jobs.h"
+#include "ingest/jobs/queue/ranks_worker.h"
 #include "ingest/jobs/queue/retention_worker.h"
 #include "ingest/jobs/queue/streaming_ingest.h"
 
@@ -67,6 +68,7 @@ struct jobs {
     bool stopping;
     struct jobs_counts counts; /* without queued, running and removed */
     struct retention_worker retention;
+    struct ranks_worker ranks;
 
     pthread_t *threads;
     unsigned thread_count;

@@ -224,7 +224,7 @@ static bool take_up_all(struct jobs *jobs, struct err *err)
 static bool start_threads(struct jobs *jobs, struct err *err)
 {
     /* First: the workers look whether there is a retention worker. */
-    bool ok = retention_worker_start(jobs, err);
+    bool ok = retention_worker_start(jobs, err) && ranks_worker_start(jobs, err);
     while (ok && jobs->threads_started < jobs->thread_count &&
            thread_start(&jobs->threads[jobs->threads_started], worker_run, jobs) == 0) {
         jobs->threads_started++;
@@ -302,6 +302,7 @@ void jobs_destroy(struct jobs *jobs)
         (void)pthread_join(jobs->threads[i], NULL);
     }
     retention_worker_join(jobs);
+    ranks_worker_join(jobs);
     (void)pthread_mutex_lock(&jobs->lock);
     while (jobs->waiters > 0) {
         (void)pthread_cond_wait(&jobs->changed, &jobs->lock);

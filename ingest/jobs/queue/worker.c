@@ -295,6 +295,7 @@ static void finish(struct jobs *jobs,
         jobs->counts.done++;
         jobs->counts.bytes_ingested += job->size_bytes;
         jobs->counts.events_ingested += events;
+        ranks_worker_note(jobs, job->run);
     } else {
         jobs->counts.failed++;
     }
