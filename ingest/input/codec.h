@@ -20,7 +20,7 @@ void zstd_destroy(struct zstd_state *zstd);
 bool zstd_fill(struct decode *decode, char *out, size_t cap, size_t *len, struct err *err)
     KS_MUST_USE;
 
-/* Reads until the feed holds `want` bytes (a few) or the source has ended. */
+/* Reads until the feed holds `want` bytes (at most 128 KiB) or the source has ended. */
 bool feed_want(struct feed *feed, size_t want, struct err *err) KS_MUST_USE;
 
 static inline const char *feed_ptr(const struct feed *feed)

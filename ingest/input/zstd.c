@@ -113,7 +113,11 @@ bool zstd_fill(struct decode *decode, char *out, size_t cap, size_t *len, struct
             }
             continue;
         }
-        if (!feed_want(&decode->feed, 1, err)) {
+        /* Of a raw block that came in pieces libzstd gives what stands before a fault, of a whole
+         * one nothing: without the whole block, the size of the reads would decide. */
+        size_t step = next_step(decode->zstd);
+        step = step < ZSTD_BLOCKSIZE_MAX ? step : ZSTD_BLOCKSIZE_MAX;
+        if (!feed_want(&decode->feed, step, err)) {
             return false;
         }
         *len += decompress_some(decode, out + *len, cap - *len);
