@@ -42,6 +42,8 @@ int main(int argc, char **argv)
         return command_backup(&options);
     case COMMAND_RESTORE:
         return command_restore(&options);
+    case COMMAND_COPY:
+        return command_copy(&options);
     case COMMAND_TOKEN:
         return command_token(&options);
     case COMMAND_UPLOAD:

@@ -82,6 +82,20 @@ struct store {
     } blob_faults; /* see struct store_blob_faults */
 };
 
+/* ---- store.c ---- */
+
+/* `data_dir` and what is missing above it. */
+bool store_make_data_dir(const char *data_dir, struct err *err) KS_MUST_USE;
+/* Keeps other processes from the data directory; the lock goes with the process, however it ends.
+ */
+bool store_lock_dir(struct store *store, struct err *err) KS_MUST_USE;
+/* Names and paths alone, for what is no server: neither opens nor makes anything. The caller may
+ * set `writer`, which is closed with it. */
+bool store_open_bare(struct store **out,
+                     const struct store_place *place,
+                     struct err *err) KS_MUST_USE;
+void store_close_bare(struct store *store); /* NULL is allowed */
+
 /* ---- access.c ---- */
 
 bool store_access_init(struct store *store, struct err *err) KS_MUST_USE;

@@ -23,8 +23,7 @@ static bool no_memory(struct err *err)
     return err_set(err, ERR_NO_MEMORY, "no memory to open the store");
 }
 
-/* `data_dir` and what is missing above it. */
-static bool make_dirs(const char *data_dir, struct err *err)
+bool store_make_data_dir(const char *data_dir, struct err *err)
 {
     char *path = strdup(data_dir);
     if (path == NULL) {
@@ -68,8 +67,7 @@ static bool refuse_locked(int fd, const char *path, int errnum, struct err *err)
                    path);
 }
 
-/* The lock goes with the process, however it ends. */
-static bool take_lock(struct store *store, struct err *err)
+bool store_lock_dir(struct store *store, struct err *err)
 {
     char *path = path_in(store->data_dir, "lock");
     if (path == NULL) {
@@ -179,6 +177,26 @@ static bool open_database(struct store *store, struct err *err)
                                        : open_embedded(store, err) && open_log(store, err);
 }
 
+/* A copy (copy/copy.h) is a store of its own from its first opening on; half of one is none. */
+static bool end_copy(struct store *store, struct err *err)
+{
+    struct db_stmt st;
+    bool is_half = false;
+    db_prepare(&st, store->writer, "SELECT state = 'copying' FROM copy_state");
+    bool is_copy = db_next(&st);
+    if (is_copy) {
+        is_half = db_get_bool(&st);
+    }
+    if (!db_done(&st, err)) {
+        return false;
+    }
+    if (is_half) {
+        return err_set(err, ERR_CONFLICT,
+                       "this is half a copy: give the same `kinetoscope copy` again, then start");
+    }
+    return !is_copy || db_exec(store->writer, "DELETE FROM copy_state", err);
+}
+
 /* With or without objects, as told; or without, whatever the uploads are. */
 enum objects_use { OBJECTS_AS_TOLD, OBJECTS_UNUSED };
 
@@ -201,7 +219,7 @@ static bool open_parts(struct store *store,
 {
     store->writer_is_durable = true;
     /* The log is there once something has been written. */
-    return open_database(store, err) && remove_unpublished(store, err) &&
+    return open_database(store, err) && end_copy(store, err) && remove_unpublished(store, err) &&
            results_files_recover(store, err) && store_purge(store, err) &&
            series_metrics_purge(store, err) && store_purge_jobs(store, err) &&
            open_objects(store, objects, use, err) && store_blobs_sweep(store, err);
@@ -223,31 +241,60 @@ static void free_store(struct store *store)
     free(store);
 }
 
-static bool open_store(struct store **out,
-                       const struct store_place *place,
-                       enum objects_use use,
-                       const struct log *log,
-                       struct err *err)
+static struct store *make_store(const struct store_place *place, struct err *err)
 {
     struct store *store = calloc(1, sizeof *store);
     if (store == NULL) {
-        return no_memory(err);
+        (void)no_memory(err);
+        return NULL;
     }
-    store->log = log;
     store->lock_fd = -1;
     store->log_fd = -1;
     atomic_flag_clear(&store->is_checkpointing);
     store->data_dir = strdup(place->data_dir);
     store->db_path = path_in(place->data_dir, "kinetoscope.db");
     store->database_url = place->database_url == NULL ? NULL : strdup(place->database_url);
-    store->series = series_cache_create();
-    if (store->data_dir == NULL || store->db_path == NULL || store->series == NULL ||
+    if (store->data_dir == NULL || store->db_path == NULL ||
         (place->database_url != NULL && store->database_url == NULL)) {
+        free_store(store);
+        (void)no_memory(err);
+        return NULL;
+    }
+    return store;
+}
+
+bool store_open_bare(struct store **out, const struct store_place *place, struct err *err)
+{
+    *out = make_store(place, err);
+    return *out != NULL;
+}
+
+void store_close_bare(struct store *store)
+{
+    if (store != NULL) {
+        db_close(store->writer);
+        free_store(store);
+    }
+}
+
+static bool open_store(struct store **out,
+                       const struct store_place *place,
+                       enum objects_use use,
+                       const struct log *log,
+                       struct err *err)
+{
+    struct store *store = make_store(place, err);
+    if (store == NULL) {
+        return false;
+    }
+    store->log = log;
+    store->series = series_cache_create();
+    if (store->series == NULL) {
         free_store(store);
         return no_memory(err);
     }
-    if (!results_files_create(&store->files, err) || !make_dirs(place->data_dir, err) ||
-        !take_lock(store, err) || !store_access_init(store, err)) {
+    if (!results_files_create(&store->files, err) || !store_make_data_dir(place->data_dir, err) ||
+        !store_lock_dir(store, err) || !store_access_init(store, err)) {
         free_store(store);
         return false;
     }

@@ -1,6 +1,7 @@
-/* backup and restore: the words around what the store does. */
+/* backup, restore and copy: the words around what the store does. */
 #include "ingest/base/monotonic.h"
 #include "ingest/store/backup/backup.h"
+#include "ingest/store/copy/copy.h"
 #include "server/cli/commands.h"
 #include "server/cli/text.h"
 
@@ -17,15 +18,22 @@ struct terminal {
     int64_t shown_at_ms;
 };
 
+static bool is_due(struct terminal *terminal)
+{
+    bool due = terminal->shows_progress && monotonic_ms() - terminal->shown_at_ms >= PROGRESS_MS;
+    if (due) {
+        terminal->shown_at_ms = monotonic_ms();
+    }
+    return due;
+}
+
 static void show(void *context, uint64_t bytes_done, uint64_t bytes_total)
 {
-    struct terminal *terminal = context;
-    if (!terminal->shows_progress || monotonic_ms() - terminal->shown_at_ms < PROGRESS_MS) {
-        return;
-    }
     char done[TEXT_FIGURE_BYTES];
     char total[TEXT_FIGURE_BYTES];
-    terminal->shown_at_ms = monotonic_ms();
+    if (!is_due(context)) {
+        return;
+    }
     text_bytes(done, (double)bytes_done);
     text_bytes(total, (double)(bytes_total > bytes_done ? bytes_total : bytes_done));
     (void)fprintf(stderr, CLEAR_LINE "%s of %s", done, total);
@@ -78,4 +86,51 @@ int command_restore(const struct options *options)
     struct err err = ERR_INIT;
     bool ok = store_restore(options->files[0], options->data_dir, &progress, &counts, &err);
     return tell_end(&terminal, ok, "restored", &counts, &err);
+}
+
+static void show_rows(void *context, uint64_t rows)
+{
+    if (is_due(context)) {
+        (void)fprintf(stderr, CLEAR_LINE "%" PRIu64 " rows of the catalogue", rows);
+        (void)fflush(stderr);
+    }
+}
+
+static void tell_copy(const struct copy_counts *counts)
+{
+    char bytes[TEXT_FIGURE_BYTES];
+    text_bytes(bytes, (double)counts->bytes);
+    (void)fprintf(stderr,
+                  "copied: %" PRIu64 " uploads, %" PRIu64 " files of traces, %s; %" PRIu64
+                  " were there; %" PRIu64 " rows\n",
+                  counts->uploads, counts->files, bytes, counts->there, counts->rows);
+    if (counts->lost > 0) {
+        (void)fprintf(stderr, "%" PRIu64 " that the source names it does not have\n", counts->lost);
+    }
+    (void)fprintf(stderr, "What the source takes in from now on is not in the copy: stop its "
+                          "server, give the same command again, then start one on the copy.\n");
+}
+
+int command_copy(const struct options *options)
+{
+    struct terminal terminal = {.shows_progress = isatty(STDERR_FILENO) == 1};
+    const struct copy_progress progress = {&terminal, show, show_rows};
+    const struct store_objects from_objects = {.url = options->objects_url};
+    const struct store_objects to_objects = {.url = options->to_objects_url};
+    const struct store_place from = {options->data_dir, options->database_url,
+                                     options->objects_url == NULL ? NULL : &from_objects};
+    const struct store_place to = {options->to_data_dir, options->to_database_url,
+                                   options->to_objects_url == NULL ? NULL : &to_objects};
+    struct copy_counts counts;
+    struct err err = ERR_INIT;
+    bool ok = store_copy(&from, &to, &progress, &counts, &err);
+    if (terminal.shows_progress) {
+        (void)fputs(CLEAR_LINE, stderr);
+    }
+    if (!ok) {
+        text_print_error(stderr, NULL, &err);
+        return EXIT_FAILED;
+    }
+    tell_copy(&counts);
+    return EXIT_DONE;
 }

@@ -17,6 +17,7 @@ int command_compare(const struct options *options);
 int command_cycles(const struct options *options);
 int command_backup(const struct options *options);
 int command_restore(const struct options *options);
+int command_copy(const struct options *options);
 int command_token(const struct options *options);
 int command_upload(const struct options *options);
 int command_watch(const struct options *options);

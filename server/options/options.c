@@ -97,18 +97,43 @@ static bool set_retain_raw(struct options *o, const char *text, const char **for
     return value_yes_no(text, &o->retain_raw, form);
 }
 
-static bool set_objects_url(struct options *o, const char *text, const char **form)
+static bool set_objects(const char **out, const char *text, const char **form)
 {
     *form = "file:///folder or s3://bucket/prefix";
-    o->objects_url = text;
+    *out = text;
     return strncmp(text, "file:///", 8) == 0 || strncmp(text, "s3://", 5) == 0;
+}
+
+static bool set_objects_url(struct options *o, const char *text, const char **form)
+{
+    return set_objects(&o->objects_url, text, form);
+}
+
+static bool set_database(const char **out, const char *text, const char **form)
+{
+    *form = "postgresql://USER@HOST/NAME";
+    *out = text;
+    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
 }
 
 static bool set_database_url(struct options *o, const char *text, const char **form)
 {
-    *form = "postgresql://USER@HOST/NAME";
-    o->database_url = text;
-    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
+    return set_database(&o->database_url, text, form);
+}
+
+static bool set_to_data_dir(struct options *o, const char *text, const char **form)
+{
+    return set_path(&o->to_data_dir, text, form);
+}
+
+static bool set_to_objects_url(struct options *o, const char *text, const char **form)
+{
+    return set_objects(&o->to_objects_url, text, form);
+}
+
+static bool set_to_database_url(struct options *o, const char *text, const char **form)
+{
+    return set_database(&o->to_database_url, text, form);
 }
 
 static bool set_objects_cache(struct options *o, const char *text, const char **form)
@@ -254,6 +279,7 @@ static bool set_man(struct options *o, const char *text, const char **form)
 #define READING (STORING | FOR(COMMAND_REPORT) | FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES))
 #define SENDING (FOR(COMMAND_UPLOAD) | FOR(COMMAND_WATCH))
 #define ASKING (SENDING | FOR(COMMAND_GATE))
+#define COPYING FOR(COMMAND_COPY)
 #define KEEPING (STORING | FOR(COMMAND_BACKUP) | FOR(COMMAND_RESTORE) | FOR(COMMAND_TOKEN))
 
 const struct option option_table[] = {
@@ -303,6 +329,21 @@ const struct option option_table[] = {
      "one "
      "server at a time uses; a password comes from PGPASSWORD or ~/.pgpass (SQLite in --data-dir)",
      set_database_url, GROUP_DATA},
+    {"data-dir", KIND_VALUE, COPYING, "DIR", "that of the source (./kinetoscope-data)",
+     set_data_dir, GROUP_DATA},
+    {"database-url", KIND_VALUE, COPYING, "URL", "that of the source, if it has one",
+     set_database_url, GROUP_DATA},
+    {"objects-url", KIND_VALUE, COPYING, "URL", "that of the source, if it has one",
+     set_objects_url, GROUP_DATA},
+    {"to-data-dir", KIND_VALUE, COPYING, "DIR", "the --data-dir of the copy", set_to_data_dir,
+     GROUP_DATA},
+    {"to-database-url", KIND_VALUE, COPYING, "URL",
+     "its --database-url, of a new database (SQLite in --to-data-dir)", set_to_database_url,
+     GROUP_DATA},
+    {"to-objects-url", KIND_VALUE, COPYING, "URL",
+     "its --objects-url; that of the source: its objects stay where they are, and the source is "
+     "not to be served afterwards (--to-data-dir)",
+     set_to_objects_url, GROUP_DATA},
     {"kernel-classes", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
      "rules of your own for the classes of kernels, tried before the built-in ones: lines of "
      "`class "
@@ -431,6 +472,8 @@ const struct option_command command_table[COMMAND_COUNT] = {
                         1},
     [COMMAND_RESTORE] = {"restore", "restore [OPTION]... FILE",
                          "a backup into a new or empty --data-dir", 1, 1},
+    [COMMAND_COPY] = {"copy", "copy [OPTION]... --to-data-dir DIR",
+                      "everything into another place, also while a server serves it", 0, 0},
     [COMMAND_TOKEN] = {"token", "token add|list|revoke [NAME]",
                        "make, list and revoke tokens, also while a server runs", 1, 2},
     [COMMAND_UPLOAD] = {"upload", "upload [OPTION]... PATH...",
@@ -643,6 +686,9 @@ static bool check_files(struct parse *parse)
         return err_set(parse->err, ERR_BAD_REQUEST,
                        "unexpected %.100s; the form is: kinetoscope %s", options->files[0], usage);
     }
+    if (options->command == COMMAND_COPY && options->to_data_dir == NULL) {
+        return err_set(parse->err, ERR_BAD_REQUEST, "the target is missing: --to-data-dir DIR");
+    }
     size_t least = command_table[options->command].files_min;
     size_t most = command_table[options->command].files_max;
     const char *fault = count == 0  ? "no file named"
@@ -684,117 +730,4 @@ bool options_parse(struct options *options,
            (options->command == COMMAND_HELP && options->help_about != COMMAND_HELP
                 ? true
                 : check_files(&parse));
-}
-
-/* ---- help ---- */
-
-static bool is_of(const struct option *option, enum options_command about)
-{
-    return (option->commands & FOR(about)) != 0;
-}
-
-static void help_option(FILE *stream, const struct option *option, size_t width)
-{
-    char left[64];
-    (void)snprintf(left, sizeof left, "--%s %s", option->name,
-                   option->form == NULL ? "" : option->form);
-    (void)fprintf(stream, "  %-*s  %s\n", (int)width + 3, left, option->help);
-}
-
-/* The options of one group, below its title. */
-static void help_group(FILE *stream,
-                       enum options_command about,
-                       enum option_group group,
-                       const char *title,
-                       size_t width)
-{
-    bool any = false;
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct option *option = &option_table[i];
-        if (is_of(option, about) && option->group == group) {
-            if (!any && title != NULL) {
-                (void)fprintf(stream, " %s:\n", title);
-            }
-            help_option(stream, option, width);
-            any = true;
-        }
-    }
-}
-
-/* A list that no longer fits in one look has headings. */
-#define UNGROUPED_MAX 12
-
-static void help_options(FILE *stream, enum options_command about)
-{
-    static const char *const titles[GROUP_COUNT] = {
-        [GROUP_ADDRESS] = "Address",   [GROUP_ACCESS] = "Access", [GROUP_DATA] = "Data",
-        [GROUP_ANALYSIS] = "Analysis", [GROUP_LIMITS] = "Limits", [GROUP_OPERATION] = "Operation"};
-    size_t width = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct option *option = &option_table[i];
-        size_t len = strlen(option->name) + (option->form == NULL ? 0 : strlen(option->form));
-        bool is_its = is_of(option, about);
-        width = is_its && len > width ? len : width;
-        count += is_its;
-    }
-    for (size_t i = 0; count <= UNGROUPED_MAX && i < OPTION_COUNT; i++) {
-        if (is_of(&option_table[i], about)) {
-            help_option(stream, &option_table[i], width);
-        }
-    }
-    for (int group = GROUP_OTHER; count > UNGROUPED_MAX && group < GROUP_COUNT; group++) {
-        help_group(stream, about, (enum option_group)group, titles[group], width);
-    }
-}
-
-static bool has_options(enum options_command about)
-{
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if ((option_table[i].commands & FOR(about)) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void help_overview(FILE *stream)
-{
-    (void)fprintf(
-        stream,
-        "Kinetoscope: a team's dashboard for accelerator traces.\n\nExamples:\n"
-        "  kinetoscope serve                                  a server on "
-        "http://127.0.0.1:8080\n"
-        "  curl -T worker0.pt.trace.json.gz http://127.0.0.1:8080/api/v1/runs/first/traces/\n"
-        "  kinetoscope report worker0.pt.trace.json.gz        one trace, in the terminal\n"
-        "  kinetoscope compare before.json.gz after.json.gz   what changed\n\nUsage:\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        (void)fprintf(stream, "  kinetoscope %-37s  %s\n", command_table[i].usage,
-                      command_table[i].help);
-    }
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (has_options((enum options_command)i)) {
-            (void)fprintf(stream, "\nOptions of %s:\n", command_table[i].name);
-            help_options(stream, (enum options_command)i);
-        }
-    }
-    (void)fprintf(stream,
-                  "\nEach option --some-name is also the environment variable " OPTION_ENV_PREFIX
-                  "SOME_NAME.\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a --fail-if "
-                  "gate fired.\n");
-}
-
-void options_help(FILE *stream, enum options_command about)
-{
-    if (about == COMMAND_HELP) {
-        help_overview(stream);
-        return;
-    }
-    (void)fprintf(stream, "Usage: kinetoscope %s\n%c%s.\n", command_table[about].usage,
-                  toupper((unsigned char)command_table[about].help[0]),
-                  command_table[about].help + 1);
-    if (has_options(about)) {
-        (void)fprintf(stream, "\nOptions:\n");
-        help_options(stream, about);
-    }
 }

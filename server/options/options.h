@@ -24,6 +24,7 @@ enum options_command {
     COMMAND_CYCLES,
     COMMAND_BACKUP,
     COMMAND_RESTORE,
+    COMMAND_COPY,
     COMMAND_TOKEN,
     COMMAND_UPLOAD,
     COMMAND_WATCH,
@@ -71,7 +72,10 @@ struct options {
     bool webhooks_private;   /* webhooks may reach private addresses */
     const char *objects_url; /* NULL: uploads are kept in data_dir */
     uint64_t objects_cache_bytes;
-    const char *database_url;        /* NULL: the catalogue is embedded in data_dir */
+    const char *database_url; /* NULL: the catalogue is embedded in data_dir */
+    const char *to_data_dir;  /* where `copy` writes: the same of its target */
+    const char *to_objects_url;
+    const char *to_database_url;
     const char *source_url;          /* with {path}, checked; NULL: none */
     const char *kernel_classes_path; /* NULL: the built-in rules alone */
     const char *devices_path;        /* NULL: the built-in peaks alone */

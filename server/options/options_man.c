@@ -157,7 +157,8 @@ static void put_environment(FILE *stream)
 static void put_files(FILE *stream)
 {
     static const struct term files[] = {
-        {"DIR/kinetoscope.db", "the database: results, runs, tokens; with -wal and -shm beside it"},
+        {"DIR/kinetoscope.db", "the database: runs, tokens; with -wal and -shm beside it"},
+        {"DIR/results/", "events, timelines and tables, a file a trace"},
         {"DIR/raw/", "the uploads, each under its SHA-256"},
         {"DIR/incoming/", "uploads under way; emptied at each start"},
         {"DIR/lock", "held by the process that has the directory open"},
@@ -195,6 +196,9 @@ static void put_examples(FILE *stream)
          "make a token; it is printed once"},
         {"kinetoscope backup /backup/traces.tar",
          "everything into one file, also while a server runs"},
+        {"kinetoscope copy --data-dir /srv/traces --to-data-dir /srv/new --to-database-url "
+         "postgresql://ks@db/ks --to-objects-url s3://traces/ks",
+         "the same into a database and a bucket; given again, what has come meanwhile"},
     };
     (void)fputs(".SH EXAMPLES\n", stream);
     put_terms(stream, examples, sizeof examples / sizeof examples[0]);

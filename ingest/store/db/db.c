@@ -77,6 +77,11 @@ bool db_is_server(const struct db *db)
     return db->engine->is_server;
 }
 
+const char *db_path(const struct db *db)
+{
+    return db->path;
+}
+
 bool db_in_transaction(const struct db *db)
 {
     return db->engine->in_transaction(db);

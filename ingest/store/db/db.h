@@ -73,6 +73,7 @@ bool db_is_in_doubt(const struct db *db);
 /* Creates the tables of `sql` (schema/), in a transaction. */
 bool db_exec_schema(struct db *db, const char *sql, struct err *err) KS_MUST_USE;
 bool db_is_server(const struct db *db);
+const char *db_path(const struct db *db); /* of its file, or host and name of it */
 bool db_in_transaction(const struct db *db);
 /* Ends a transaction: commits when `ok`; otherwise, or if that fails, rolls back. Returns whether
  * it committed. */

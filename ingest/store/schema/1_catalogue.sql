@@ -136,3 +136,10 @@ CREATE TABLE session (
     expires_at_s INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX session_expiry ON session (expires_at_s);
+
+-- Whose copy this is (copy/copy.h), until a server has it: one row, or none.
+CREATE TABLE copy_state (
+    source TEXT PRIMARY KEY,     -- in words: "the directory /var/lib/kinetoscope"
+    state  TEXT NOT NULL CHECK (state IN ('copying', 'copied')),
+    at_s   INTEGER NOT NULL      -- when it became so
+) STRICT, WITHOUT ROWID;
