@@ -206,3 +206,10 @@ export function doughnut(canvas, { slices, off, print, total }) {
 
 /** The key in a tip, without the frame that the parts have. @param {string} colour */
 export const solid = (colour) => ({ backgroundColor: colour, borderColor: colour, borderWidth: 0 });
+
+/** For `afterDataLimits`: some room around the values in sight, but none below zero where none of them is. @param {{min: number, max: number}} axis */
+export function leaveRoom(axis) {
+    const room = (axis.max - axis.min) * 0.08;
+    axis.max += room;
+    axis.min = axis.min < 0 ? axis.min - room : Math.max(0, axis.min - room);
+}

@@ -1,6 +1,6 @@
 /** Charts of cycles: two sides against each other, or one trace's durations. */
 
-import { draw, tooltip, font, solid } from './charts.js';
+import { draw, leaveRoom, tooltip, font, solid } from './charts.js';
 import { categoryColour } from '../lib/colours.js';
 import { SIDES, SIDE_POINTS, sideColour } from '../views/comparison/sides.js';
 import { token } from '../app/theme.js';
@@ -29,7 +29,7 @@ function scales(xTitle, yTitle, fromZero) {
     const ticks = { color: token('--ink-2'), font: font(12), maxRotation: 0, autoSkipPadding: 16 };
     return {
         x: { grid: { display: false }, border: { color: token('--line-strong') }, ticks, title: axisTitle(xTitle) },
-        y: { beginAtZero: fromZero, grace: fromZero ? 0 : '6%', border: { display: false }, grid: { color: token('--line') },
+        y: { beginAtZero: fromZero, afterDataLimits: fromZero ? undefined : leaveRoom, border: { display: false }, grid: { color: token('--line') },
             ticks: { ...ticks, maxTicksLimit: 6 }, title: axisTitle(yTitle) },
     };
 }

@@ -2,7 +2,7 @@
 
 import { h } from '../../lib/dom.js';
 import { chartPanel, walkable } from '../../charts/chartpanel.js';
-import { draw, showTip, tooltip, font, solid } from '../../charts/charts.js';
+import { draw, leaveRoom, showTip, tooltip, font, solid } from '../../charts/charts.js';
 import { categoryColour } from '../../lib/colours.js';
 import { go, traceHref } from '../../app/router.js';
 import { token } from '../../app/theme.js';
@@ -126,7 +126,7 @@ export function historyChart(shown) {
                 scales: {
                     x: { type: 'linear', ...limits(), grid: { display: false }, border: { color: token('--line-strong') },
                         ticks: { ...ticks, autoSkipPadding: 24, precision: 0, callback: (/** @type {number} */ value) => dates.get(value) ?? '' } },
-                    y: { grace: '8%', border: { display: false }, grid: { color: token('--line') }, ticks: { ...ticks, maxTicksLimit: 6 }, title: { display: true, text: scale.name, color: token('--ink-2'), font: font(12) } },
+                    y: { afterDataLimits: leaveRoom, border: { display: false }, grid: { color: token('--line') }, ticks: { ...ticks, maxTicksLimit: 6 }, title: { display: true, text: scale.name, color: token('--ink-2'), font: font(12) } },
                 },
                 plugins: { legend: { display: false }, tooltip: { ...tooltip(), callbacks: {
                     title: (/** @type {any} */ items) => (items.length ? nameOf(points[items[0].dataIndex]) : ''),
