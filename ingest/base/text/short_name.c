@@ -176,12 +176,6 @@ static bool is_wrapper(struct span word)
         "char",
         "bool",
         "short",
-        "at",
-        "native",
-        "detail",
-        "std",
-        "c10",
-        "cuda",
         "impl",
         "Half",
         "BFloat16",
@@ -220,7 +214,7 @@ static bool is_complex(struct span text)
     return false;
 }
 
-/* The first word of a complex argument that names work. */
+/* The first word of a complex argument that names work; not the namespace or class of one. */
 static bool find_hint(struct span argument, struct span *hint)
 {
     const char *at = argument.begin;
@@ -233,7 +227,8 @@ static bool find_hint(struct span argument, struct span *hint)
         while (word.end < argument.end && is_word(*word.end)) {
             word.end++;
         }
-        if (!is_wrapper(word)) {
+        bool is_scope = argument.end - word.end > 1 && word.end[0] == ':' && word.end[1] == ':';
+        if (!is_scope && !is_wrapper(word)) {
             *hint = word;
             return true;
         }

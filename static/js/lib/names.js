@@ -16,7 +16,7 @@ const CLOSE = '>)}]';
 /** Templates that only carry another functor, and types that say nothing about the work. */
 const WRAPPERS = new RegExp('^(gpu_kernel_impl\\w*|BinaryFunctor|[AB]?UnaryFunctor|' +
     'ReduceOp|func_wrapper_t|TensorListMetadata|Array|TensorIterator\\w*|Scalar|operator|lambda|const|unsigned|signed|long|int|float|' +
-    'double|char|bool|short|at|native|detail|std|c10|cuda|impl|Half|BFloat16|half|__half|memory|anonymous|namespace|true|false|void|\\d.*)$');
+    'double|char|bool|short|impl|Half|BFloat16|half|__half|memory|anonymous|namespace|true|false|void|\\d.*)$');
 
 /** @type {Map<string, {short: string, hint: string}>} */
 const cache = new Map();
@@ -92,10 +92,10 @@ function shownArguments(args) {
     return shown.join(', ');
 }
 
-/** The first word of a complex argument that names work: AddFunctor, threshold_kernel_impl. @param {string[]} args */
+/** The first word of a complex argument that names work, not its namespace or class: AddFunctor, threshold_kernel_impl. @param {string[]} args */
 function hintOf(args) {
     for (const arg of args.filter((text) => /[<:(]/.test(text) && !/^\(\w+\)\d+$/.test(text))) {
-        for (const word of arg.match(/[A-Za-z_]\w*/g) ?? []) {
+        for (const word of arg.match(/[A-Za-z_]\w*\b(?!::)/g) ?? []) {
             if (!WRAPPERS.test(word)) return word;
         }
     }

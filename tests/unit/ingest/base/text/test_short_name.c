@@ -19,7 +19,7 @@ static void names_keep_what_tells_them_apart(void **state)
         {"void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
          "at::native::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<"
          "float> > >(int)::{lambda(int)#1}>(int, at::native::gpu_kernel_impl_nocast<float>)",
-         "at::native::elementwise_kernel<128, 4, …> (binary_internal)"},
+         "at::native::elementwise_kernel<128, 4, …> (MulFunctor)"},
         {"cub::Kernel<(Policy)3, float*>::operator()(int)",
          "cub::Kernel<(Policy)3, float*>::operator"},
         {"k<1, 2, 3, 4>()", "k<1, 2, 3, …>"},
