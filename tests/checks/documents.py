@@ -73,8 +73,8 @@ class Documents(unittest.TestCase):
     def test_deploy_sets_options_that_exist(self):
         known = {'KINETOSCOPE_' + name[2:].upper().replace('-', '_') for name in options()} | {'KINETOSCOPE_TOKEN'}
         known |= set(re.findall(r"environ\.get\('(KINETOSCOPE_[A-Z_]+)'", read('static/kinetoscope.py')))
-        for path in sorted((ROOT / 'deploy').iterdir()):
-            if path.is_file() and path.suffix != '.png':
+        for path in sorted((ROOT / 'deploy').rglob('*')):
+            if path.is_file() and path.suffix not in ('.png', '.gz'):
                 set_here = set(re.findall(r'KINETOSCOPE_[A-Z_]+', path.read_text()))
                 self.assertEqual(set_here - known, set(), path.name)
 
@@ -88,11 +88,12 @@ class Documents(unittest.TestCase):
             self.assertEqual({name for name in told - known if name != '--some-name'}, set(), path)
 
     def test_paths_named_in_words_exist(self):
-        for name in ('CONTRIBUTING.md', 'SECURITY.md'):
+        for name in ('CONTRIBUTING.md', 'SECURITY.md', 'deploy/operating.md', 'deploy/cluster/README.md'):
             paths = re.findall(r'`(?:\./)?((?:ingest|api|server|static|tests|deploy)/[^`\s]*)', read(name)) + re.findall(r'\]\(([^)#]+)', read(name))
-            self.assertGreater(len(paths), 8)
+            self.assertGreater(len(paths), 1)
             for path in paths:
-                self.assertTrue((ROOT / path.rstrip('…')).exists(), '%s: %s' % (name, path))
+                places = ROOT / path.rstrip('…'), (ROOT / name).parent / path
+                self.assertTrue(any(place.exists() for place in places), '%s: %s' % (name, path))
 
 
 kinetoscope.main()

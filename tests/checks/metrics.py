@@ -139,9 +139,24 @@ class Metrics(unittest.TestCase):
             asked = set(re.findall(r'\b(?:kinetoscope|process)_\w+', query))
             self.assertTrue(asked, query)
             self.assertLessEqual(asked, there, query)
+        self.check_alerts(there, families)
         shown = set(re.findall(r'\b(?:kinetoscope|process)_\w+', ' '.join(queries)))
         missing = [f['name'] for f in families.values() if not shown & {f['name'] + s for s in SUFFIXES[f['type']]}]
         self.assertEqual(missing, [], 'figures that no panel shows')
+
+
+    def check_alerts(self, there, families):
+        """Those of deploy/ go by figures, and by routes, states and faults, that there are."""
+        rules = re.findall(r'(?m)^        expr: (.+)$', (DEPLOY / 'alerts.yml').read_text())
+        self.assertGreater(len(rules), 8)
+        labels = {label for family in families.values() for _, found in family['samples'] for label in found}
+        routes = json.loads((kinetoscope.ROOT / 'api/openapi.json').read_text())['paths']
+        for rule in rules:
+            asked = set(re.findall(r'\b(?:kinetoscope|process|up)(?:_\w+)?\b(?!")', rule))
+            self.assertTrue(asked, rule)
+            self.assertLessEqual(asked - {'up'}, there, rule)
+            for name, value in re.findall(r'(\w+)="([^"]*)"', rule):
+                self.assertTrue(name == 'job' or value in routes or (name, value) in labels or value == '5xx', rule)
 
 
 def scrape_below(server):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The examples of deploy/ at work: the server behind nginx and Caddy with TLS below a base path, and the systemd unit. Each is
+"""The examples of deploy/ at work: the server behind nginx, Caddy and haproxy with TLS below a base path, and the systemd unit. Each is
 skipped, with a word, where its program is not installed. Of the examples only names, ports and certificates are changed."""
 import contextlib
 import json
@@ -104,6 +104,20 @@ def caddy(behind):
     return 'caddy', 'run', '--adapter', 'caddyfile', '--config', behind.folder / 'Caddyfile'
 
 
+def haproxy(behind):
+    """Two nodes, of which the second does not run."""
+    chain = behind.folder / 'chain.pem'
+    chain.write_bytes(behind.certificate.read_bytes() + behind.key.read_bytes())
+    site = replaced((DEPLOY / 'cluster/haproxy.cfg').read_text(), ('bind :80', 'bind 127.0.0.1:%d' % free_port()),
+                    ('bind :443', 'bind 127.0.0.1:%d' % behind.port), ('/etc/haproxy/traces.example.org.pem', str(chain)),
+                    ('node1:8080', '127.0.0.1:%d' % behind.server.port), ('node2:8080', '127.0.0.1:%d' % free_port()))
+    (behind.folder / 'haproxy.cfg').write_text(site)
+    done = subprocess.run(['haproxy', '-c', '-f', behind.folder / 'haproxy.cfg'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0 or b'WARNING' in done.stdout:
+        raise AssertionError(done.stdout.decode())
+    return 'haproxy', '-db', '-f', behind.folder / 'haproxy.cfg'
+
+
 class Proxies(unittest.TestCase):
     def through(self, proxy):
         need(proxy.__name__, 'openssl', 'curl')
@@ -121,7 +135,7 @@ class Proxies(unittest.TestCase):
         self.assertEqual(behind.ask('/k/api/v1/runs')[0], 401)
         self.assertEqual(behind.ask('/k/metrics', *behind.bearer())[0], 200)
         # An encoded slash arrives as it was sent.
-        self.assertIn('no run \\"a/b\\"', behind.ask('/k/api/v1/runs/a%2Fb', *behind.bearer())[1])
+        self.assertIn('Run \\"a/b\\" not found', behind.ask('/k/api/v1/runs/a%2Fb', *behind.bearer())[1])
 
     def uploads(self, behind):
         large = behind.folder / 'large.json'
@@ -164,6 +178,9 @@ class Proxies(unittest.TestCase):
 
     def test_caddy(self):
         self.through(caddy)
+
+    def test_haproxy(self):
+        self.through(haproxy)
 
 
 class Unit(unittest.TestCase):

@@ -220,6 +220,41 @@ class Everything(Case):
         with Postgres(self.folder / 'server') as database:
             self.round_trip(Place(self.folder / 'b', database.url, 'file://%s/place' % self.folder), Place(self.folder / 'c'))
 
+    @unittest.skipIf(WHY_NO_POSTGRES, WHY_NO_POSTGRES)
+    def test_the_guide_backs_up_and_restores(self):
+        """The commands of deploy/operating.md, beside a server that goes on; only names of places are changed."""
+        guide = (kinetoscope.ROOT / 'deploy/operating.md').read_text()
+        commands = [line for block in re.findall(r'(?s)```\n(.*?)```', guide) for line in block.splitlines()]
+        self.assertEqual(len(commands), 8)
+        (self.folder / 'server').mkdir()
+        self.fill()
+        with Postgres(self.folder / 'server') as database:
+            place = Place(self.folder / 'live', database.url, 'file://%s/objects' % self.folder)
+            self.copy(self.source, place)
+            url = database.url.rsplit('/', 1)[0]
+            places = (('/srv/objects-restored', '%s/objects-restored' % self.folder), ('/var/lib/kinetoscope-restored', '%s/restored' % self.folder),
+                      ('/srv/objects', '%s/objects' % self.folder), ('/var/lib/kinetoscope', place.data_dir), ('/backup', '%s/backup' % self.folder),
+                      ('postgresql://ks@db/ks_restored', url + '/ks_restored'), ('postgresql://ks@db/postgres', url + '/postgres'),
+                      ('postgresql://ks@db/ks', database.url), ('s3://traces/kinetoscope', 'file://%s/objects' % self.folder),
+                      ('kinetoscope copy', kinetoscope.PROGRAM + ' copy'))
+            for name in ('backup/objects', 'backup/data', 'objects-restored', 'restored'):
+                (self.folder / name).mkdir(parents=True)
+            env = dict(os.environ, PATH='%s:%s' % (Postgres.programs(), os.environ['PATH']))
+
+            def run(command):
+                for old, new in places:
+                    command = command.replace(old, new)
+                done = subprocess.run(['bash', '-c', command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=kinetoscope.HANG_S)
+                self.assertEqual(done.returncode, 0, '%s: %s' % (command, done.stdout.decode()))
+            with place.serve() as server:
+                before = self.answers(server)
+                for command in commands[:4]:
+                    run(command)
+            for command in commands[4:]:
+                run(command)
+            self.compare(before, Place(self.folder / 'backup/kinetoscope'))
+            self.compare(before, Place(self.folder / 'restored', url + '/ks_restored', 'file://%s/objects-restored' % self.folder))
+
     @unittest.skipUnless(HAS_S3, 'built without S3')
     def test_to_a_bucket_and_back(self):
         peer = s3.Peer()
