@@ -153,6 +153,7 @@ find_sort(const struct table_view *view, const struct api_call *call, struct err
                : NULL;
 }
 
+/* keys NULL: rows are in order. */
 static bool choose_page(struct table_view *view,
                         struct api_call *call,
                         const struct key *keys,
@@ -167,9 +168,32 @@ static bool choose_page(struct table_view *view,
         return err_set(err, ERR_NO_MEMORY, "No memory to show %zu rows", view->count);
     }
     for (size_t i = 0; i < view->count; i++) {
-        shown[i] = keys[offset + i].index;
+        shown[i] = keys == NULL ? offset + i : keys[offset + i].index;
     }
     view->shown = shown;
+    return true;
+}
+
+static struct key
+key_of(const struct table_view *view, const struct table_column *column, size_t index)
+{
+    struct key key = {.index = index, .descending = view->params.page.descending};
+    set_key(&key, column, row_at(view, index));
+    return key;
+}
+
+/* Rows of a trace are many, and mostly asked for as they stand. */
+static bool
+are_in_order(const struct table_view *view, const struct table_column *column, size_t count)
+{
+    struct key before;
+    for (size_t i = 0; i < count; i++) {
+        struct key key = key_of(view, column, i);
+        if (i > 0 && compare_rows(&before, &key) > 0) {
+            return false;
+        }
+        before = key;
+    }
     return true;
 }
 
@@ -183,9 +207,7 @@ static size_t fill_keys(struct key *keys,
     for (size_t i = 0; i < count; i++) {
         const void *row = row_at(view, i);
         if (matcher == NULL || matches(view->table, view->parts, matcher, row)) {
-            struct key *key = &keys[matching++];
-            *key = (struct key){.index = i, .descending = view->params.page.descending};
-            set_key(key, column, row);
+            keys[matching++] = key_of(view, column, i);
         }
     }
     return matching;
@@ -200,6 +222,9 @@ bool table_view_run(
     view->rows = rows;
     if (column == NULL || (page->q != NULL && !match_init(&matcher, page->q, err))) {
         return false;
+    }
+    if (page->q == NULL && are_in_order(view, column, count)) {
+        return choose_page(view, call, NULL, count, err);
     }
     struct key *keys = calloc(count + 1, sizeof *keys);
     size_t matching = 0;

@@ -149,6 +149,8 @@ static bool read_request(struct answer *answer, struct api_call *call, struct er
     answer->request.options.delays_only = launches == 1;
     answer->request.edges = (enum path_edges_shown)shown;
     answer->request.top = (size_t)top;
+    answer->request.first_edge = (size_t)answer->view.params.page.offset;
+    answer->request.edges_max = (size_t)answer->view.params.page.limit;
     return true;
 }
 
@@ -204,12 +206,10 @@ static void write_events(struct json_write *w, const struct answer *answer)
 
 static void write_edges(struct json_write *w, const struct answer *answer)
 {
-    size_t offset = 0;
-    size_t count = table_params_slice(&answer->view.params.page, answer->path.edge_count, &offset);
     jw_key(w, "edges");
     jw_object_begin(w);
-    jw_key_int(w, "total", (int64_t)answer->path.edge_count);
-    field_rows(w, "rows", &table_path_edge, answer->path.edges + offset, count);
+    jw_key_int(w, "total", answer->path.edge_total);
+    field_rows(w, "rows", &table_path_edge, answer->path.edges, answer->path.edge_count);
     jw_object_end(w);
 }
 

@@ -119,11 +119,15 @@ static bool takes_part(const struct event_class *class)
            (class->flags & (EVENT_NO_TS | EVENT_NO_CATEGORY)) == 0;
 }
 
+bool causes_class_takes_part(const struct trace *trace, const struct event_class *class)
+{
+    const char *category = strtab_text(trace->strings, trace->categories[class->category]);
+    return takes_part(class) && strcmp(category, "Trace") != 0;
+}
+
 bool causes_takes_part(const struct trace *trace, uint32_t event)
 {
-    const struct event_class *class = trace_event_class(&trace->events, event);
-    const char *category = strtab_text(trace->strings, trace->categories[class->category]);
-    return takes_part(class) && (*category != 'T' || strcmp(category, "Trace") != 0);
+    return causes_class_takes_part(trace, trace_event_class(&trace->events, event));
 }
 
 /* ---- arguments ---- */

@@ -103,6 +103,8 @@ static inline bool causes_is_call(const struct causes *causes, uint32_t event)
 /* Whether it is a complete event with a duration and a category; the span of a whole trace is none
  * [CAU-0b]. */
 bool causes_takes_part(const struct trace *trace, uint32_t event);
+/* The same of all events of a class. */
+bool causes_class_takes_part(const struct trace *trace, const struct event_class *class);
 /* Correlation of 0 and above; -1: none. */
 int64_t causes_correlation(const struct trace *trace, uint32_t event);
 

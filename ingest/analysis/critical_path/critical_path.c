@@ -116,17 +116,27 @@ static bool sum_path(struct analysis *a)
 
 /* ---- events of the path ---- */
 
-static bool write_event(struct analysis *a, uint32_t event, struct path_event_row *row)
+/* The text of a string id in the arena, which many rows share. NULL without memory. */
+static const char *share_text(struct analysis *a, const char **texts, uint32_t id)
+{
+    if (texts[id] == NULL) {
+        const struct strtab *strings = a->causes.trace->strings;
+        texts[id] = arena_strndup(a->arena, strtab_text(strings, id), strtab_len(strings, id));
+    }
+    return texts[id];
+}
+
+/* `texts`: by string id, those that rows have already. */
+static bool
+write_event(struct analysis *a, uint32_t event, const char **texts, struct path_event_row *row)
 {
     const struct trace *trace = a->causes.trace;
     const struct trace_events *events = &trace->events;
-    const char *category =
-        strtab_text(trace->strings, trace->categories[trace_category(events, event)]);
     bool is_on_device = a->graph.stream[event] >= 0;
     *row = (struct path_event_row){
         .event = event,
-        .name = arena_strndup(a->arena, name_of(a, event), strlen(name_of(a, event))),
-        .category = arena_strndup(a->arena, category, strlen(category)),
+        .name = share_text(a, texts, events->name[event]),
+        .category = share_text(a, texts, trace->categories[trace_category(events, event)]),
         .device = is_on_device ? causes_device(trace, event) : INT64_MIN,
         .stream = is_on_device ? a->graph.stream[event] : INT64_MIN,
         .start_ns = saturating_sub(events->ts_ns[event], a->zero_ns),
@@ -143,9 +153,9 @@ static bool write_events(struct analysis *a)
     const struct trace_events *events = &a->causes.trace->events;
     uint8_t *is_there = scratch_calloc(events->count, sizeof *is_there);
     uint32_t *order = scratch_alloc(a->path_count, sizeof *order);
+    const char **texts = scratch_calloc(strtab_count(a->causes.trace->strings), sizeof *texts);
     uint32_t count = 0;
-    a->out->events = arena_calloc(a->arena, (size_t)a->path_count + 1, sizeof *a->out->events);
-    bool ok = is_there != NULL && order != NULL && a->out->events != NULL;
+    bool ok = is_there != NULL && order != NULL && texts != NULL;
     for (uint32_t i = 0; ok && i < a->path_count; i++) {
         is_there[a->graph.nodes[a->path[i]].event] = 1;
     }
@@ -154,43 +164,53 @@ static bool write_events(struct analysis *a)
             order[count++] = i;
         }
     }
-    ok = ok && sort_by_key(order, count, events->ts_ns);
+    a->out->events = arena_alloc(a->arena, (size_t)count * sizeof *a->out->events);
+    ok = ok && a->out->events != NULL && sort_by_key(order, count, events->ts_ns);
     for (uint32_t i = 0; ok && i < count; i++) {
-        ok = write_event(a, order[i], &a->out->events[i]);
+        ok = write_event(a, order[i], texts, &a->out->events[i]);
     }
     a->out->event_count = ok ? count : 0;
     scratch_free(is_there);
     scratch_free(order);
+    scratch_free(texts);
     return ok;
+}
+
+static struct path_edge_row edge_row(const struct analysis *a, size_t at)
+{
+    const struct path_edge *edge = &a->graph.edges[at];
+    const struct path_node *from = &a->graph.nodes[edge->from];
+    const struct path_node *to = &a->graph.nodes[edge->to];
+    return (struct path_edge_row){.type = path_edge_type_text((enum path_edge_type)edge->type),
+                                  .weight_ns = edge->weight_ns,
+                                  .from_event = from->event,
+                                  .to_event = to->event,
+                                  .event = causes_known(edge->event),
+                                  .from_end = from->is_end ? "end" : "start",
+                                  .to_end = to->is_end ? "end" : "start",
+                                  .is_on_path = a->is_on_path[at] != 0};
 }
 
 static bool write_edges(struct analysis *a)
 {
     enum path_edges_shown shown = a->request->edges;
-    size_t count = shown == PATH_EDGES_NONE  ? 0
+    size_t total = shown == PATH_EDGES_NONE  ? 0
                    : shown == PATH_EDGES_ALL ? a->graph.edge_count
                                              : (size_t)a->out->path_edges;
+    size_t first = a->request->first_edge < total ? a->request->first_edge : total;
+    size_t rest = total - first;
+    size_t most = a->request->edges_max;
+    size_t count = most != 0 && most < rest ? most : rest;
+    size_t seen = 0;
+    a->out->edge_total = (int64_t)total;
     a->out->edges = arena_calloc(a->arena, count + 1, sizeof *a->out->edges);
-    if (a->out->edges == NULL) {
-        return false;
-    }
-    for (size_t i = 0; shown != PATH_EDGES_NONE && i < a->graph.edge_count; i++) {
-        const struct path_edge *edge = &a->graph.edges[i];
-        if (shown == PATH_EDGES_ALL || a->is_on_path[i] != 0) {
-            const struct path_node *from = &a->graph.nodes[edge->from];
-            const struct path_node *to = &a->graph.nodes[edge->to];
-            a->out->edges[a->out->edge_count++] =
-                (struct path_edge_row){.type = path_edge_type_text((enum path_edge_type)edge->type),
-                                       .weight_ns = edge->weight_ns,
-                                       .from_event = from->event,
-                                       .to_event = to->event,
-                                       .event = causes_known(edge->event),
-                                       .from_end = from->is_end ? "end" : "start",
-                                       .to_end = to->is_end ? "end" : "start",
-                                       .is_on_path = a->is_on_path[i] != 0};
+    for (size_t i = 0; a->out->edges != NULL && a->out->edge_count < count; i++) {
+        bool is_asked = shown == PATH_EDGES_ALL || a->is_on_path[i] != 0;
+        if (is_asked && seen++ >= first) {
+            a->out->edges[a->out->edge_count++] = edge_row(a, i);
         }
     }
-    return true;
+    return a->out->edges != NULL;
 }
 
 /* ---- what if ---- */
@@ -302,29 +322,65 @@ static bool sum_names(struct analysis *a, struct name_sum **out, uint32_t *count
     return ok;
 }
 
-/* Of at most PATH_NAMES_AT_ONCE names, in their order. */
-static bool write_gains_of(struct analysis *a,
+#define NO_LANE UINT8_MAX
+
+/* By edge: the place of its name among `order`, if scaling the name would scale it; NO_LANE. */
+static uint8_t *find_lanes(const struct analysis *a,
                            const struct name_sum *sums,
                            const uint32_t *order,
-                           uint32_t count,
-                           int64_t *reach_ns)
+                           size_t count)
 {
-    const struct strtab *strings = a->causes.trace->strings;
-    uint32_t names[PATH_NAMES_AT_ONCE];
-    int64_t lengths_ns[PATH_NAMES_AT_ONCE];
-    bool ok = true;
-    for (uint32_t i = 0; i < PATH_NAMES_AT_ONCE; i++) {
-        names[i] = i < count ? sums[order[i]].name : STRTAB_NONE;
+    const struct trace *trace = a->causes.trace;
+    uint32_t names = strtab_count(trace->strings);
+    uint8_t *by_name = scratch_alloc(names, sizeof *by_name);
+    uint8_t *lane_of = scratch_alloc(a->graph.edge_count, sizeof *lane_of);
+    bool ok = by_name != NULL && lane_of != NULL;
+    if (ok) {
+        memset(by_name, NO_LANE, names);
     }
-    path_longest_without(&a->longest, &a->graph, names, reach_ns, lengths_ns);
-    for (uint32_t i = 0; ok && i < count; i++) {
-        struct path_gain *gain = &a->out->gains[a->out->gain_count++];
-        const char *name = strtab_text(strings, names[i]);
-        gain->name = arena_strndup(a->arena, name, strlen(name));
-        gain->path_ns = sums[order[i]].path_ns;
-        gain->length_ns = lengths_ns[i];
-        ok = gain->name != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        by_name[sums[order[i]].name] = (uint8_t)i;
     }
+    for (size_t i = 0; ok && i < a->graph.edge_count; i++) {
+        const struct path_edge *edge = &a->graph.edges[i];
+        bool has_name = edge->type == PATH_OPERATOR && edge->event != PATH_NONE;
+        lane_of[i] = has_name ? by_name[trace->events.name[edge->event]] : NO_LANE;
+    }
+    scratch_free(by_name);
+    if (!ok) {
+        scratch_free(lane_of);
+    }
+    return ok ? lane_of : NULL;
+}
+
+static bool add_gain(struct analysis *a, const struct name_sum *sum, int64_t length_ns)
+{
+    const char *name = strtab_text(a->causes.trace->strings, sum->name);
+    struct path_gain *gain = &a->out->gains[a->out->gain_count++];
+    gain->name = arena_strndup(a->arena, name, strlen(name));
+    gain->path_ns = sum->path_ns;
+    gain->length_ns = length_ns;
+    return gain->name != NULL;
+}
+
+/* Of the names in their order. */
+static bool
+write_gains_of(struct analysis *a, const struct name_sum *sums, const uint32_t *order, size_t count)
+{
+    int64_t lengths_ns[PATH_LANES];
+    int64_t *reach_ns = scratch_alloc(a->graph.node_count, PATH_LANES * sizeof *reach_ns);
+    uint8_t *lane_of = find_lanes(a, sums, order, count);
+    a->out->gains = arena_calloc(a->arena, count + 1, sizeof *a->out->gains);
+    bool ok = reach_ns != NULL && lane_of != NULL && a->out->gains != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        if (i % PATH_LANES == 0) {
+            path_longest_without(&a->longest, &a->graph, lane_of, (uint32_t)i, reach_ns,
+                                 lengths_ns);
+        }
+        ok = add_gain(a, &sums[order[i]], lengths_ns[i % PATH_LANES]);
+    }
+    scratch_free(reach_ns);
+    scratch_free(lane_of);
     return ok;
 }
 
@@ -334,21 +390,13 @@ static bool write_gains(struct analysis *a)
     uint32_t count;
     bool ok = sum_names(a, &sums, &count);
     uint32_t *order = scratch_alloc(ok ? count : 0, sizeof *order);
-    int64_t *reach_ns = scratch_alloc(a->graph.node_count, PATH_NAMES_AT_ONCE * sizeof *reach_ns);
     const struct name_order by_time = {a, sums};
-    a->out->gains = arena_calloc(a->arena, a->request->top + 1, sizeof *a->out->gains);
-    ok = ok && order != NULL && reach_ns != NULL && a->out->gains != NULL;
+    ok = ok && order != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
         order[i] = i;
     }
-    ok = ok && sort_stable(order, count, compare_sums, &by_time);
-    count = count < a->request->top ? count : (uint32_t)a->request->top;
-    for (uint32_t i = 0; ok && i < count; i += PATH_NAMES_AT_ONCE) {
-        uint32_t rest = count - i;
-        ok = write_gains_of(a, sums, order + i,
-                            rest < PATH_NAMES_AT_ONCE ? rest : PATH_NAMES_AT_ONCE, reach_ns);
-    }
-    scratch_free(reach_ns);
+    ok = ok && sort_stable(order, count, compare_sums, &by_time) &&
+         write_gains_of(a, sums, order, count < a->request->top ? count : a->request->top);
     scratch_free(order);
     scratch_free(sums);
     return ok;

@@ -59,6 +59,8 @@ struct path_request {
     const struct device_peaks_list *peaks; /* of one's own, for rooflines; NULL: none */
     size_t top;                            /* names in `gains`, at most PATH_TOP_MAX */
     enum path_edges_shown edges;
+    size_t first_edge,
+        edges_max; /* which of those edges get rows; edges_max 0: all from there on */
 };
 
 struct critical_path {
@@ -73,7 +75,8 @@ struct critical_path {
     int64_t bound_ns[PATH_BOUND_COUNT];
     struct path_event_row *events; /* of the path, in order of start */
     size_t event_count;
-    struct path_edge_row *edges; /* those asked for, in order of their nodes */
+    int64_t edge_total;          /* edges asked for */
+    struct path_edge_row *edges; /* a part of them, in order of their nodes */
     size_t edge_count;
     int64_t scaled_length_ns; /* with `scales`; length_ns without */
     struct path_gain *gains;  /* the names with the most of the path first, then by name */

@@ -72,7 +72,8 @@ static bool read_records(struct device *device)
              note_record(&device->recorded, wait->wait_correlation, i, true);
     }
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
-        if (causes_takes_part(trace, i) && path_name_has(device->graph, i, PATH_NAME_RECORDS)) {
+        if (path_class_has(device->graph, i, PATH_CLASS_TAKES_PART) &&
+            path_name_has(device->graph, i, PATH_NAME_RECORDS)) {
             ok = note_record(&device->records, causes_correlation(trace, i), i, false);
         }
     }
@@ -302,13 +303,6 @@ add_work(struct device *device, uint32_t event, uint32_t stream, const uint32_t 
 
 /* ---- all of it ---- */
 
-static bool is_of_category(const struct device *device, uint32_t event, const char *category)
-{
-    const struct trace *trace = device->trace;
-    uint32_t id = trace->categories[trace_category(&trace->events, event)];
-    return strcmp(strtab_text(trace->strings, id), category) == 0;
-}
-
 /* What takes part on streams, in order of start; waits in order of their end. */
 static bool list_work(const struct device *device, uint32_t **out, uint32_t *count)
 {
@@ -323,7 +317,7 @@ static bool list_work(const struct device *device, uint32_t **out, uint32_t *cou
         if (graph->takes_part[i] &&
             (is_linked || causes_name_is(graph->causes, i, CAUSES_RECORDS_WAIT))) {
             at_ns[i] = events->ts_ns[i];
-            if (is_of_category(device, i, "cuda_sync")) {
+            if (path_class_has(graph, i, PATH_CLASS_SYNC)) {
                 at_ns[i] = saturating_add(at_ns[i], trace_dur_ns(events, i));
             }
             work[(*count)++] = i;
@@ -368,7 +362,7 @@ static bool walk_work(struct device *device)
         list_work(device, &work, &count) && pair_of != NULL && number_streams(device, work, count);
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t stream = key_map_find(&device->streams, key_of_stream(device, work[i]));
-        if (is_of_category(device, work[i], "cuda_sync")) {
+        if (path_class_has(device->graph, work[i], PATH_CLASS_SYNC)) {
             ok = add_wait(device, work[i], stream);
         } else if (device->graph->linked[work[i]] != PATH_NONE) {
             ok = add_work(device, work[i], stream, pair_of);

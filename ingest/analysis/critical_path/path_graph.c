@@ -53,13 +53,34 @@ static uint8_t look_at_name(const struct path_graph *graph, const char *name)
     return (uint8_t)flags;
 }
 
-bool path_name_has(const struct path_graph *graph, uint32_t event, enum path_name_flag flag)
+uint8_t path_look_at_name(const struct path_graph *graph, uint32_t name)
 {
-    uint8_t *flags = &graph->name_flags[graph->causes->trace->events.name[event]];
-    if (*flags == 0) {
-        *flags = look_at_name(graph, name_of(graph, event));
+    uint8_t *flags = &graph->name_flags[name];
+    *flags = look_at_name(graph, strtab_text(graph->causes->trace->strings, name));
+    return *flags;
+}
+
+static bool look_at_classes(struct path_graph *graph)
+{
+    const struct trace *trace = graph->causes->trace;
+    const struct trace_events *events = &trace->events;
+    graph->class_flags = scratch_calloc(events->class_count, sizeof *graph->class_flags);
+    for (uint32_t i = 0; graph->class_flags != NULL && i < events->class_count; i++) {
+        const struct event_class *class = &events->classes[i];
+        const char *category = strtab_text(trace->strings, trace->categories[class->category]);
+        bool is_call =
+            strcmp(category, "cuda_runtime") == 0 || strcmp(category, "cuda_driver") == 0;
+        unsigned flags = is_call ? PATH_CLASS_CUDA_CALL : 0;
+        flags |= causes_class_takes_part(trace, class) ? PATH_CLASS_TAKES_PART : 0;
+        flags |= strcmp(category, "cuda_sync") == 0 ? PATH_CLASS_SYNC : 0;
+        graph->class_flags[i] = (uint8_t)flags;
     }
-    return (*flags & flag) != 0;
+    return graph->class_flags != NULL;
+}
+
+static bool takes_part(const struct path_graph *graph, uint32_t event)
+{
+    return path_class_has(graph, event, PATH_CLASS_TAKES_PART);
 }
 
 static int64_t end_of(const struct path_graph *graph, uint32_t event)
@@ -93,34 +114,48 @@ static bool is_device_side(const struct path_graph *graph, uint32_t event)
            causes_name_is(graph->causes, event, CAUSES_RECORDS_WAIT);
 }
 
-/* Of each side and correlation the last event in the file. */
-static bool link_sides(struct path_graph *graph)
+/* By number of a correlation: its last event in the file on each side; PATH_NONE. */
+struct side_ends {
+    uint32_t event[2];
+};
+
+/* `linked` becomes the number of each event's correlation. */
+static bool find_side_ends(struct path_graph *graph, struct side_ends *ends, struct id_map *ids)
 {
     const struct trace *trace = graph->causes->trace;
-    struct id_map sides[2];
-    bool ok = true;
-    id_map_init(&sides[0]);
-    id_map_init(&sides[1]);
-    graph->linked = scratch_none(trace->events.count);
-    ok = graph->linked != NULL;
-    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
-        int64_t correlation = causes_takes_part(trace, i) ? causes_correlation(trace, i) : -1;
-        if (correlation >= 0) {
-            struct id_slot *slot = id_map_add(&sides[is_device_side(graph, i)], correlation);
-            ok = slot != NULL;
-            if (ok) {
-                slot->value = i;
-            }
+    for (uint32_t i = 0; i < trace->events.count; i++) {
+        int64_t correlation = takes_part(graph, i) ? causes_correlation(trace, i) : -1;
+        if (correlation < 0) {
+            continue;
         }
+        uint32_t known = ids->count;
+        const struct id_slot *slot = id_map_add(ids, correlation);
+        if (slot == NULL) {
+            return false;
+        }
+        if (slot->index == known) {
+            ends[known] = (struct side_ends){{PATH_NONE, PATH_NONE}};
+        }
+        ends[slot->index].event[is_device_side(graph, i)] = i;
+        graph->linked[i] = slot->index;
     }
-    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
-        int64_t correlation = causes_takes_part(trace, i) ? causes_correlation(trace, i) : -1;
-        const struct id_slot *slot =
-            correlation < 0 ? NULL : id_map_find(&sides[!is_device_side(graph, i)], correlation);
-        graph->linked[i] = slot == NULL ? PATH_NONE : slot->value;
+    return true;
+}
+
+static bool link_sides(struct path_graph *graph)
+{
+    uint32_t count = graph->causes->trace->events.count;
+    struct side_ends *ends = scratch_alloc(count, sizeof *ends);
+    struct id_map ids;
+    id_map_init(&ids);
+    graph->linked = scratch_none(count);
+    bool ok = ends != NULL && graph->linked != NULL && find_side_ends(graph, ends, &ids);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t id = graph->linked[i];
+        graph->linked[i] = id == PATH_NONE ? PATH_NONE : ends[id].event[!is_device_side(graph, i)];
     }
-    id_map_free(&sides[0]);
-    id_map_free(&sides[1]);
+    scratch_free(ends);
+    id_map_free(&ids);
     return ok;
 }
 
@@ -141,7 +176,7 @@ static void find_window(struct path_graph *graph)
     uint64_t seen = 0;
     uint64_t taken = 0;
     for (uint32_t i = 0; i < trace->events.count; i++) {
-        if (!causes_takes_part(trace, i) ||
+        if (!takes_part(graph, i) ||
             (!is_whole && strstr(name_of(graph, i), options->annotation) == NULL)) {
             continue;
         }
@@ -170,10 +205,10 @@ static bool choose_events(struct path_graph *graph)
     uint32_t count = trace->events.count;
     graph->takes_part = scratch_calloc(count, sizeof *graph->takes_part);
     for (uint32_t i = 0; graph->takes_part != NULL && i < count; i++) {
-        graph->takes_part[i] = causes_takes_part(trace, i) && host_takes_part(graph, i);
+        graph->takes_part[i] = takes_part(graph, i) && host_takes_part(graph, i);
     }
     for (uint32_t i = 0; graph->takes_part != NULL && i < count; i++) {
-        if (causes_takes_part(trace, i) && path_name_has(graph, i, PATH_NAME_WAITS)) {
+        if (takes_part(graph, i) && path_name_has(graph, i, PATH_NAME_WAITS)) {
             graph->takes_part[i] = true;
         } else if (graph->stream[i] >= 0) {
             graph->takes_part[i] = graph->linked[i] != PATH_NONE &&
@@ -186,38 +221,33 @@ static bool choose_events(struct path_graph *graph)
 
 /* ---- nodes ---- */
 
-static bool is_cuda_call(const struct path_graph *graph, uint32_t event)
-{
-    const struct trace *trace = graph->causes->trace;
-    const char *category =
-        strtab_text(trace->strings, trace->categories[trace_category(&trace->events, event)]);
-    return strcmp(category, "cuda_runtime") == 0 || strcmp(category, "cuda_driver") == 0;
-}
-
 static bool has_nodes(const struct path_graph *graph, uint32_t event)
 {
     return graph->takes_part[event] &&
            (graph->causes->role[event] == CAUSES_OPERATOR ||
             (graph->stream[event] >= 0 && graph->linked[event] != PATH_NONE) ||
-            path_name_has(graph, event, PATH_NAME_LOADS) || is_cuda_call(graph, event));
+            path_name_has(graph, event, PATH_NAME_LOADS) ||
+            path_class_has(graph, event, PATH_CLASS_CUDA_CALL));
 }
 
-/* They were made in the order of events, starts before ends. */
-static bool order_nodes(struct path_graph *graph, const struct path_node *nodes, uint32_t count)
+/* The nodes of `events`, of which event i has nodes 2i and 2i + 1 until they are in order. */
+static bool order_nodes(struct path_graph *graph, const uint32_t *events, uint32_t count)
 {
     uint32_t *order = scratch_alloc(count, sizeof *order);
     int64_t *ts_ns = scratch_alloc(count, sizeof *ts_ns);
     graph->nodes = scratch_alloc(count, sizeof *graph->nodes);
     bool ok = order != NULL && ts_ns != NULL && graph->nodes != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t event = events[i / 2];
         order[i] = i;
-        ts_ns[i] = nodes[i].ts_ns;
+        ts_ns[i] = i % 2 == 0 ? graph->causes->trace->events.ts_ns[event] : end_of(graph, event);
     }
     ok = ok && sort_by_key(order, count, ts_ns);
     for (uint32_t i = 0; ok && i < count; i++) {
-        graph->nodes[i] = nodes[order[i]];
-        uint32_t *of_event = graph->nodes[i].is_end ? graph->last : graph->first;
-        of_event[graph->nodes[i].event] = i;
+        uint32_t event = events[order[i] / 2];
+        bool is_end = order[i] % 2 == 1;
+        graph->nodes[i] = (struct path_node){ts_ns[order[i]], event, is_end};
+        (is_end ? graph->last : graph->first)[event] = i;
     }
     graph->node_count = ok ? count : 0;
     scratch_free(order);
@@ -227,29 +257,19 @@ static bool order_nodes(struct path_graph *graph, const struct path_node *nodes,
 
 static bool make_nodes(struct path_graph *graph)
 {
-    const struct trace_events *events = &graph->causes->trace->events;
-    struct path_node *nodes = NULL;
-    size_t cap = 0;
+    uint32_t event_count = graph->causes->trace->events.count;
+    uint32_t *events = scratch_alloc(event_count, sizeof *events);
     uint32_t count = 0;
-    graph->first = scratch_none(events->count);
-    graph->last = scratch_none(events->count);
-    bool ok = graph->first != NULL && graph->last != NULL;
-    for (uint32_t i = 0; ok && i < events->count; i++) {
-        if (!has_nodes(graph, i)) {
-            continue;
-        }
-        for (int end = 0; ok && end < 2; end++) {
-            struct path_node *grown = scratch_grow(nodes, count, &cap, sizeof *nodes);
-            ok = grown != NULL && count < PATH_NONE - 1;
-            if (ok) {
-                nodes = grown;
-                nodes[count++] =
-                    (struct path_node){end == 0 ? events->ts_ns[i] : end_of(graph, i), i, end == 1};
-            }
+    graph->first = scratch_none(event_count);
+    graph->last = scratch_none(event_count);
+    bool ok = events != NULL && graph->first != NULL && graph->last != NULL;
+    for (uint32_t i = 0; ok && i < event_count; i++) {
+        if (has_nodes(graph, i)) {
+            events[count++] = i;
         }
     }
-    ok = ok && order_nodes(graph, nodes, count);
-    scratch_free(nodes);
+    ok = ok && count < PATH_NONE / 2 && order_nodes(graph, events, count * 2);
+    scratch_free(events);
     return ok;
 }
 
@@ -282,6 +302,14 @@ bool path_graph_add(struct path_graph *graph,
     graph->edges = grown;
     grown[graph->edge_count++] = (struct path_edge){from, to, weight_ns, event, (uint8_t)type};
     return true;
+}
+
+/* Most graphs have about as many edges as nodes; room that is not used takes no memory. */
+static bool reserve_edges(struct path_graph *graph)
+{
+    graph->edge_cap = (size_t)graph->node_count + graph->node_count / 4;
+    graph->edges = scratch_alloc(graph->edge_cap, sizeof *graph->edges);
+    return graph->edges != NULL;
 }
 
 /* [CAU-3.3] rule 1: an end waits for all starts since the end before. */
@@ -393,20 +421,23 @@ bool path_graph_build(struct path_graph *graph,
 {
     *graph = (struct path_graph){.causes = causes, .options = options};
     graph->name_flags = scratch_calloc(strtab_count(causes->trace->strings), 1);
-    if (graph->name_flags == NULL || !find_streams(graph) || !link_sides(graph)) {
+    if (graph->name_flags == NULL || !look_at_classes(graph) || !find_streams(graph) ||
+        !link_sides(graph)) {
         return false;
     }
     find_window(graph);
     if (graph->state != PATH_BUILT) {
         return true;
     }
-    return choose_events(graph) && make_nodes(graph) && add_driver_lock(graph) &&
-           path_add_nesting(graph) && path_add_device(graph) && settle_edges(graph);
+    return choose_events(graph) && make_nodes(graph) && reserve_edges(graph) &&
+           add_driver_lock(graph) && path_add_nesting(graph) && path_add_device(graph) &&
+           settle_edges(graph);
 }
 
 void path_graph_free(struct path_graph *graph)
 {
     scratch_free(graph->name_flags);
+    scratch_free(graph->class_flags);
     scratch_free(graph->takes_part);
     scratch_free(graph->stream);
     scratch_free(graph->linked);

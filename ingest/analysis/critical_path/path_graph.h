@@ -62,6 +62,7 @@ struct path_graph {
     enum path_state state;
     int64_t start_ns, end_ns; /* the window, in times of the trace */
     uint8_t *name_flags;      /* by name, enum path_name_flag; 0: not looked at */
+    uint8_t *class_flags;     /* by class of events, enum path_class_flag */
     uint8_t *takes_part;      /* by event: it does in the window */
     int64_t *stream;          /* by event; -1: none */
     uint32_t *linked;         /* by event: the other side's event; PATH_NONE */
@@ -91,7 +92,26 @@ enum path_name_flag {
     PATH_NAME_FORWARD = 64,
     PATH_NAME_AUTOGRAD = 128
 };
-bool path_name_has(const struct path_graph *graph, uint32_t event, enum path_name_flag flag);
+/* For path_name_has. */
+uint8_t path_look_at_name(const struct path_graph *graph, uint32_t name);
+
+static inline bool
+path_name_has(const struct path_graph *graph, uint32_t event, enum path_name_flag flag)
+{
+    uint32_t name = graph->causes->trace->events.name[event];
+    unsigned flags = graph->name_flags[name];
+    return ((flags != 0 ? flags : path_look_at_name(graph, name)) & (unsigned)flag) != 0;
+}
+
+/* What a category says, and whether its events take part in the analyses of causes. */
+enum path_class_flag { PATH_CLASS_TAKES_PART = 1, PATH_CLASS_CUDA_CALL = 2, PATH_CLASS_SYNC = 4 };
+
+static inline bool
+path_class_has(const struct path_graph *graph, uint32_t event, enum path_class_flag flag)
+{
+    const struct trace_events *events = &graph->causes->trace->events;
+    return (graph->class_flags[trace_index(&events->class, event)] & (unsigned)flag) != 0;
+}
 
 /* ---- for the parts of the builder ---- */
 

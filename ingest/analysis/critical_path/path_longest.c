@@ -48,22 +48,34 @@ static void reach(struct search *s, uint32_t at)
     }
 }
 
-/* Walks the edges of the nodes from place `from` of `order` on, which grows meanwhile. */
-static uint32_t walk(struct search *s, uint32_t from)
+/* Walks the edges of a node; nodes up to `swept` that wait for nothing more are next in `order`. */
+static void walk_node(struct search *s, uint32_t node, uint32_t swept)
 {
-    for (; from < s->done; from++) {
-        uint32_t node = s->out->order[from];
-        for (uint32_t at = s->out->first[node]; at < s->out->first[node + 1]; at++) {
-            if (s->is_dropped[at]) {
-                continue;
-            }
-            reach(s, at);
-            if (--s->waits_for[s->graph->edges[at].to] == 0) {
-                make_ready(s, s->graph->edges[at].to);
-            }
+    for (uint32_t at = s->out->first[node]; at < s->out->first[node + 1]; at++) {
+        if (s->is_dropped[at]) {
+            continue;
+        }
+        uint32_t to = s->graph->edges[at].to;
+        reach(s, at);
+        if (--s->waits_for[to] == 0 && to <= swept) {
+            make_ready(s, to);
         }
     }
-    return from;
+}
+
+/* Nodes are in order of time, and few edges lead back: the order is close to that of the nodes,
+ * and memory is walked from end to end. */
+static void sweep(struct search *s)
+{
+    for (uint32_t node = 0; node < s->graph->node_count; node++) {
+        uint32_t from = s->done;
+        if (!s->is_done[node] && s->waits_for[node] == 0) {
+            make_ready(s, node);
+        }
+        for (; from < s->done; from++) {
+            walk_node(s, s->out->order[from], node);
+        }
+    }
 }
 
 /* Among the nodes of cycles, edges from a higher to a lower one. */
@@ -77,11 +89,6 @@ static void drop_backward(struct search *s)
             s->out->dropped_edges++;
         }
     }
-    for (uint32_t i = 0; i < s->graph->node_count; i++) {
-        if (!s->is_done[i] && s->waits_for[i] == 0) {
-            make_ready(s, i);
-        }
-    }
 }
 
 static void search(struct search *s)
@@ -89,15 +96,10 @@ static void search(struct search *s)
     for (size_t i = 0; i < s->graph->edge_count; i++) {
         s->waits_for[s->graph->edges[i].to]++;
     }
-    for (uint32_t i = 0; i < s->graph->node_count; i++) {
-        if (s->waits_for[i] == 0) {
-            make_ready(s, i);
-        }
-    }
-    uint32_t at = walk(s, 0);
+    sweep(s);
     if (s->done < s->graph->node_count) {
         drop_backward(s);
-        (void)walk(s, at);
+        sweep(s);
     }
     s->out->goal = s->graph->node_count == 0 ? PATH_NONE : 0;
     for (uint32_t i = 1; i < s->graph->node_count; i++) {
@@ -183,31 +185,35 @@ int64_t path_longest_with(const struct path_longest *longest,
     return length_ns;
 }
 
+/* Of times and weights of 0 and above. */
+static int64_t add_up(int64_t a_ns, int64_t b_ns)
+{
+    uint64_t sum_ns = (uint64_t)a_ns + (uint64_t)b_ns;
+    return sum_ns > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)sum_ns;
+}
+
 void path_longest_without(const struct path_longest *longest,
                           const struct path_graph *graph,
-                          const uint32_t names[PATH_NAMES_AT_ONCE],
+                          const uint8_t *lane_of,
+                          uint32_t first_lane,
                           int64_t *reach_ns,
-                          int64_t lengths_ns[PATH_NAMES_AT_ONCE])
+                          int64_t lengths_ns[PATH_LANES])
 {
-    const uint32_t *name_of = graph->causes->trace->events.name;
-    memset(reach_ns, 0, (size_t)graph->node_count * PATH_NAMES_AT_ONCE * sizeof *reach_ns);
-    memset(lengths_ns, 0, PATH_NAMES_AT_ONCE * sizeof *lengths_ns);
+    memset(reach_ns, 0, (size_t)graph->node_count * PATH_LANES * sizeof *reach_ns);
+    memset(lengths_ns, 0, PATH_LANES * sizeof *lengths_ns);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         uint32_t node = longest->order[i];
-        const int64_t *from_ns = reach_ns + (size_t)node * PATH_NAMES_AT_ONCE;
-        for (uint32_t lane = 0; lane < PATH_NAMES_AT_ONCE; lane++) {
+        const int64_t *from_ns = reach_ns + (size_t)node * PATH_LANES;
+        for (uint32_t lane = 0; lane < PATH_LANES; lane++) {
             lengths_ns[lane] = i64_max(lengths_ns[lane], from_ns[lane]);
         }
         for (uint32_t at = longest->first[node]; at < longest->first[node + 1]; at++) {
             const struct path_edge *edge = &graph->edges[at];
-            bool has_name = edge->type == PATH_OPERATOR && edge->event != PATH_NONE;
-            uint32_t name = has_name ? name_of[edge->event] : STRTAB_NONE;
-            int64_t *to_ns = reach_ns + (size_t)edge->to * PATH_NAMES_AT_ONCE;
-            for (uint32_t lane = 0; lane < PATH_NAMES_AT_ONCE; lane++) {
-                bool is_gone = has_name && name == names[lane];
-                int64_t ns =
-                    is_gone ? from_ns[lane] : saturating_add(from_ns[lane], edge->weight_ns);
-                to_ns[lane] = i64_max(to_ns[lane], ns);
+            uint32_t without = lane_of[at] - first_lane;
+            int64_t *to_ns = reach_ns + (size_t)edge->to * PATH_LANES;
+            for (uint32_t lane = 0; lane < PATH_LANES; lane++) {
+                int64_t weight_ns = lane == without ? 0 : edge->weight_ns;
+                to_ns[lane] = i64_max(to_ns[lane], add_up(from_ns[lane], weight_ns));
             }
         }
     }

@@ -25,15 +25,15 @@ int64_t path_longest_with(const struct path_longest *longest,
                           const int64_t *weights_ns,
                           int64_t *reach_ns);
 
-/* Names whose lengths are found side by side. */
-#define PATH_NAMES_AT_ONCE 4
-/* The length without the time of operators and work of a name, for each of `names` (string ids):
- * what a lane of `names` is STRTAB_NONE for is the length as it is. `reach_ns` has room for
- * PATH_NAMES_AT_ONCE entries a node. O(V + E). */
+/* Lengths that are found side by side. */
+#define PATH_LANES 4
+/* The length where edges weigh nothing, for each lane: lane i is without the edges whose `lane_of`
+ * is `first_lane` + i. `reach_ns` has room for PATH_LANES entries a node. O(V + E). */
 void path_longest_without(const struct path_longest *longest,
                           const struct path_graph *graph,
-                          const uint32_t names[PATH_NAMES_AT_ONCE],
+                          const uint8_t *lane_of,
+                          uint32_t first_lane,
                           int64_t *reach_ns,
-                          int64_t lengths_ns[PATH_NAMES_AT_ONCE]);
+                          int64_t lengths_ns[PATH_LANES]);
 
 #endif

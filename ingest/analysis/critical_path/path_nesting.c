@@ -6,7 +6,8 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
-/* A start or an end of an event of a thread: point 2i is the start of events[i], 2i + 1 its end. */
+/* Ends and starts of events of threads: point i is the end of events[i], point count + i its start,
+ * so that a stable sort leaves ends in front of the starts of their time. */
 struct points {
     const struct path_graph *graph;
     uint32_t *events; /* of host threads that take part, in file order */
@@ -88,39 +89,47 @@ static bool list_points(struct points *points)
     return ok;
 }
 
-/* Of a thread and a time: ends before starts, the shorter ends and the longer starts first, equal
- * ones as they nest. */
+/* Of a thread and a time, both ends or both starts: the shorter ends and the longer starts first,
+ * equal ones as they nest. */
 static int compare_points(uint32_t a, uint32_t b, const void *points_void)
 {
     const struct points *points = points_void;
     const struct trace_events *events = &points->graph->causes->trace->events;
-    uint32_t a_event = points->events[a / 2];
-    uint32_t b_event = points->events[b / 2];
-    bool a_ends = a % 2 == 1;
-    bool b_ends = b % 2 == 1;
-    if (a_ends != b_ends) {
-        return a_ends ? -1 : 1;
-    }
+    uint32_t a_event = points->events[a % points->count];
+    uint32_t b_event = points->events[b % points->count];
     int by_length = order_i64(trace_dur_ns(events, a_event), trace_dur_ns(events, b_event));
-    int by_event = order_i64(a_event, b_event);
-    int order = by_length != 0 ? -by_length : by_event;
-    return a_ends ? -order : order;
+    int order = by_length != 0 ? -by_length : order_i64(a_event, b_event);
+    return a < points->count ? -order : order;
 }
 
-/* Both sorts are linear; events of one thread seldom meet in one time. */
+/* Ends or starts of a thread and a time. Mostly there are two: an event and what it holds. */
+static bool sort_equal(const struct points *points, uint32_t *order, size_t count)
+{
+    if (count != 2) {
+        return count < 2 || sort_stable(order, count, compare_points, points);
+    }
+    uint32_t first = order[0];
+    bool swaps = compare_points(first, order[1], points) > 0;
+    order[0] = swaps ? order[1] : first;
+    order[1] = swaps ? first : order[1];
+    return true;
+}
+
+/* Both sorts are linear. */
 static bool sort_points(struct points *points, int64_t *ns, int64_t *thread)
 {
     size_t count = (size_t)points->count * 2;
     bool ok = sort_by_key(points->order, count, ns) && sort_by_key(points->order, count, thread);
     for (size_t first = 0; ok && first < count;) {
         uint32_t at = points->order[first];
+        bool starts = at >= points->count;
         size_t end = first + 1;
-        while (end < count && thread[points->order[end]] == thread[at] &&
-               ns[points->order[end]] == ns[at]) {
+        while (end < count && ns[points->order[end]] == ns[at] &&
+               thread[points->order[end]] == thread[at] &&
+               (points->order[end] >= points->count) == starts) {
             end++;
         }
-        ok = end == first + 1 ||
-             sort_stable(points->order + first, end - first, compare_points, points);
+        ok = sort_equal(points, points->order + first, end - first);
         first = end;
     }
     return ok;
@@ -134,12 +143,14 @@ static bool order_points(struct points *points)
     int64_t *thread = scratch_alloc(count, sizeof *thread);
     points->order = scratch_alloc(count, sizeof *points->order);
     bool ok = ns != NULL && thread != NULL && points->order != NULL && count < UINT32_MAX;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t event = points->events[i / 2];
-        int64_t dur_ns = i % 2 == 1 ? trace_dur_ns(events, event) : 0;
+    for (uint32_t i = 0; ok && i < points->count; i++) {
+        uint32_t event = points->events[i];
+        uint32_t start = points->count + i;
         points->order[i] = i;
-        ns[i] = saturating_add(events->ts_ns[event], dur_ns);
-        thread[i] = points->thread[i / 2];
+        points->order[start] = start;
+        ns[i] = saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
+        ns[start] = events->ts_ns[event];
+        thread[i] = thread[start] = points->thread[i];
     }
     ok = ok && sort_points(points, ns, thread);
     scratch_free(ns);
@@ -226,7 +237,7 @@ static bool walk_threads(struct path_graph *graph, const struct points *points)
     uint32_t thread = UINT32_MAX;
     bool ok = walk.stack != NULL;
     for (uint32_t i = 0; ok && i < points->count * 2; i++) {
-        uint32_t at = points->order[i] / 2;
+        uint32_t at = points->order[i] % points->count;
         if (points->thread[at] != thread) {
             thread = points->thread[at];
             walk.depth = 0;
@@ -234,7 +245,7 @@ static bool walk_threads(struct path_graph *graph, const struct points *points)
             walk.last = PATH_NONE;
             walk.last_parent = PATH_NONE;
         }
-        ok = points->order[i] % 2 == 0 ? enter(&walk, points->events[at]) : leave(&walk);
+        ok = points->order[i] == at ? leave(&walk) : enter(&walk, points->events[at]);
     }
     scratch_free(walk.stack);
     return ok;

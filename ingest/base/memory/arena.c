@@ -1,5 +1,7 @@
 #include "ingest/base/memory/arena.h"
 
+#include "ingest/base/memory/heap.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +9,8 @@
 
 #define BLOCK_FIRST_BYTES ((size_t)16 << 10)
 #define BLOCK_LARGEST_BYTES ((size_t)256 << 10)
+/* An array of rows in a block of its own. */
+#define LARGE_BYTES ((size_t)4 << 20)
 #define ALIGN_BYTES _Alignof(max_align_t)
 
 struct arena_block {
@@ -51,6 +55,9 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     struct arena_block *block = malloc(bytes);
     if (block == NULL) {
         return NULL;
+    }
+    if (bytes >= LARGE_BYTES) {
+        heap_use_large_pages(block, bytes);
     }
     block->used = 0;
     block->cap = bytes - sizeof *block;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define LARGE_PAGE_BYTES ((uintptr_t)2 << 20)
+/* Of another size the system refuses the advice, and nothing is lost. */
+#define PAGE_BYTES ((uintptr_t)4 << 10)
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -38,13 +39,14 @@ void heap_return_free_pieces(void)
 #endif
 
 #if defined(MADV_HUGEPAGE)
-/* Within the array, from one boundary of a large page to another. */
+/* All pages that the array touches. A large array is mostly a mapping of its own: advice for a part
+ * would split it, and realloc could then no longer move it without a copy. */
 void heap_use_large_pages(void *array, size_t size_bytes)
 {
-    size_t before = (size_t)(-(uintptr_t)array & (LARGE_PAGE_BYTES - 1));
-    if (array != NULL && size_bytes >= before + LARGE_PAGE_BYTES) {
-        size_t whole_bytes = (size_bytes - before) & ~(size_t)(LARGE_PAGE_BYTES - 1);
-        (void)madvise((char *)array + before, whole_bytes, MADV_HUGEPAGE);
+    uintptr_t first = (uintptr_t)array & ~(PAGE_BYTES - 1);
+    uintptr_t end = ((uintptr_t)array + size_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    if (array != NULL) {
+        (void)madvise((char *)array - ((uintptr_t)array - first), end - first, MADV_HUGEPAGE);
     }
 }
 #else

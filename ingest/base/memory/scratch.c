@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smaller arrays do not pay a call of the system. */
-#define LARGE_BYTES ((size_t)8 << 20)
+/* Smaller arrays do not pay a call of the system, and mostly come from the heap (heap_init). */
+#define LARGE_BYTES ((size_t)4 << 20)
 
 /* `array` has room for `count` elements, or is NULL. */
 static void *with_large_pages(void *array, size_t count, size_t size)
@@ -46,7 +46,10 @@ void scratch_free(void *array)
 
 void *scratch_resize(void *array, size_t count, size_t size)
 {
-    return count > SIZE_MAX / size ? NULL : realloc(array, count == 0 ? 1 : count * size);
+    if (count > SIZE_MAX / size) {
+        return NULL;
+    }
+    return with_large_pages(realloc(array, count == 0 ? 1 : count * size), count, size);
 }
 
 void *scratch_grow(void *array, size_t count, size_t *cap, size_t size)

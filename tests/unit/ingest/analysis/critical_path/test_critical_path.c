@@ -52,6 +52,32 @@ static void a_path_goes_through_the_device(void **state)
     end(&f);
 }
 
+/* Edges in order of their nodes; the answer has only the rows that are asked for. */
+static void edges_are_written_in_part(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    build_wait(&f);
+    struct critical_path all = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    struct critical_path part = path_of(
+        &f, (struct path_request){.edges = PATH_EDGES_ALL, .first_edge = 2, .edges_max = 3});
+    struct critical_path behind =
+        path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL, .first_edge = 100});
+    assert_int_equal(all.edge_count, all.edge_total);
+    assert_true(all.edge_count > 5);
+    assert_int_equal(part.edge_total, all.edge_total);
+    assert_int_equal(part.edge_count, 3);
+    for (size_t i = 0; i < part.edge_count; i++) {
+        assert_int_equal(part.edges[i].from_event, all.edges[i + 2].from_event);
+        assert_int_equal(part.edges[i].to_event, all.edges[i + 2].to_event);
+        assert_int_equal(part.edges[i].is_on_path, all.edges[i + 2].is_on_path);
+    }
+    assert_int_equal(behind.edge_total, all.edge_total);
+    assert_int_equal(behind.edge_count, 0);
+    end(&f);
+}
+
 static void a_factor_is_rounded_half_to_even(void **state)
 {
     (void)state;
@@ -134,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_goes_through_the_device),
+        cmocka_unit_test(edges_are_written_in_part),
         cmocka_unit_test(a_factor_is_rounded_half_to_even),
         cmocka_unit_test(what_if_several_names_took_another_time),
         cmocka_unit_test(a_window_is_an_instance_of_an_annotation),
