@@ -13,10 +13,12 @@
 #define STORE_READERS_MAX 16
 /* Request threads have little stack and name several paths at once; longer ones are refused. */
 #define STORE_PATH_BYTES 1024
+#define STORE_NODE_BYTES 64 /* of the id of a server */
 
 /* Files of raw/ by the begin of their hash: when one was given out last. */
 #define STORE_GIVEN_OUT_SLOTS 4096
 
+struct lease;
 struct blob_checks;
 struct blob_objects;
 struct blob_put;
@@ -56,6 +58,12 @@ struct store {
     bool log_is_doubtful;         /* a sync of it failed: see store_write_begin in access.c */
     int log_pages_begun;          /* write-back has started for this many pages */
     char rules[SHA256_HEX_BYTES]; /* of kernel classes: see store_follow_rules */
+
+    /* Of a catalogue on a server: see catalogue/leases.h. Whoever has the writer has these. */
+    char node[STORE_NODE_BYTES]; /* "": embedded */
+    struct lease *leases;
+    size_t lease_count, lease_capacity;
+    _Atomic int64_t renewed_at_ms; /* monotonic */
 
     pthread_mutex_t readers_lock;
     pthread_cond_t reader_returned;
@@ -186,6 +194,9 @@ bool store_project_of_name(struct db *db,
     " AND name NOT IN (SELECT j.run FROM taken_over AS t JOIN job AS j ON j.id = t.job_id" \
     " WHERE j.state IN ('queued', 'running'))"
 #define STORE_DELETE_RUN_IF_EMPTY STORE_DELETE_EMPTY_RUNS " AND id = ?"
+
+/* A job whose servers ended in the middle of it keeps its bytes (store_leases.h). */
+#define STORE_JOB_CRASHED " attempts >= 3 AND state = 'failed'"
 
 /* Parses the stable text of an error code: ERR_NONE for NULL, ERR_INTERNAL for an unknown text. */
 enum err_code store_error_code_of(const char *text);

@@ -1,6 +1,8 @@
 /* Opening and closing the store. */
 #include "ingest/store/store.h"
 
+#include "ingest/base/monotonic.h"
+#include "ingest/store/catalogue/leases.h"
 #include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/catalogue/takeover.h"
 #include "ingest/store/db/schema.h"
@@ -98,6 +100,20 @@ static bool open_log(struct store *store, struct err *err)
     return ok;
 }
 
+static bool remove_unfinished(struct db *db, int64_t *uploads, struct err *err)
+{
+    bool ok = db_exec(db, "DELETE FROM upload WHERE published = 0", err);
+    *uploads = ok ? db_changes(db) : 0;
+    /* Their clients were told nothing, and their files may be less than whole. */
+    return ok &&
+           db_exec(db,
+                   "DELETE FROM job WHERE received_at_s = 0 AND state IN ('queued', 'running');"
+                   /* Of a copy of a server's catalogue. */
+                   "UPDATE job SET node = '', fence = 0 WHERE node <> ''"
+                   " AND state IN ('queued', 'running')",
+                   err);
+}
+
 /* Uploads and comparisons that a crash interrupted. The jobs of the uploads are still there and
  * will be taken up again. */
 static bool remove_unpublished(struct store *store, struct err *err)
@@ -105,12 +121,10 @@ static bool remove_unpublished(struct store *store, struct err *err)
     if (!store_write_begin(store, STORE_DURABLE, err)) {
         return false;
     }
-    bool ok = db_exec(store->writer, "DELETE FROM upload WHERE published = 0", err);
-    int64_t uploads = ok ? db_changes(store->writer) : 0;
-    /* Their clients were told nothing, and their files may be less than whole. */
-    ok = ok &&
-         db_exec(store->writer,
-                 "DELETE FROM job WHERE received_at_s = 0 AND state IN ('queued', 'running')", err);
+    int64_t uploads = 0;
+    bool ok = store->database_url != NULL
+                  ? lease_give_back(store->writer, store->node, 0, LEASE_CRASHED, err)
+                  : remove_unfinished(store->writer, &uploads, err);
     ok = ok && db_exec(store->writer,
                        "UPDATE comparison SET state = 'removed' WHERE state = 'writing'", err);
     ok = ok && db_exec(store->writer, STORE_DELETE_EMPTY_RUNS, err);
@@ -153,7 +167,9 @@ static bool open_embedded(struct store *store, struct err *err)
 static bool open_on_server(struct store *store, struct err *err)
 {
     int64_t version = 0;
-    if (!db_open_url(&store->writer, store->database_url, DB_WRITER, err) ||
+    atomic_store(&store->renewed_at_ms, monotonic_ms());
+    if (!server_catalogue_node(store, err) ||
+        !db_open_url(&store->writer, store->database_url, DB_WRITER, err) ||
         !schema_version(store->writer, &version, err)) {
         return false;
     }
@@ -235,6 +251,7 @@ static void free_store(struct store *store)
     }
     series_cache_destroy(store->series);
     results_files_destroy(store->files);
+    free(store->leases);
     free(store->db_path);
     free(store->database_url);
     free(store->data_dir);

@@ -179,7 +179,8 @@ struct store_job {
     const char *sha256_hex;
     uint64_t size_bytes;
     bool replace; /* when the job is done, its traces replace those of the same run and file name */
-    bool is_again; /* its traces were there before, and are analysed again: uploads go first */
+    bool is_again;      /* its traces were there before, and are analysed again: uploads go first */
+    bool is_for_others; /* the server that adds it does not do it (store_leases.h) */
     enum job_state state;
     const char *marker;  /* function whose calls mark cycles, from the upload; NULL: find it */
     int64_t rank;        /* as given at upload; STORE_NO_RANK */

@@ -2,6 +2,7 @@
 #ifndef KS_JOBS_QUEUE_INTERNAL_H
 #define KS_JOBS_QUEUE_INTERNAL_H
 
+#include "ingest/jobs/queue/claims.h"
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/jobs/queue/ranks_worker.h"
 #include "ingest/jobs/queue/retention_worker.h"
@@ -27,7 +28,9 @@ struct job {
     uint64_t estimate_bytes; /* estimate of what its model will need */
     uint64_t grant_bytes;    /* what it may use while it runs */
     unsigned attempt;
-    bool is_again; /* analyses again what was there: see struct store_job */
+    bool is_again;      /* analyses again what was there: see struct store_job */
+    bool is_for_others; /* only until its bytes have arrived: no worker of ours takes it */
+    bool is_lost;       /* another server has it: what its worker does changes nothing */
     enum job_state state;
     enum job_arrival arrival;
     struct streaming_ingest *streaming; /* its streaming read; NULL: none */
@@ -69,6 +72,7 @@ struct jobs {
     struct jobs_counts counts; /* without queued, running and removed */
     struct retention_worker retention;
     struct ranks_worker ranks;
+    struct claims claims;
 
     pthread_t *threads;
     unsigned thread_count;
@@ -88,6 +92,12 @@ struct pipeline_progress *job_progress(struct job *job);
 void job_free(struct job *job); /* NULL is allowed */
 /* Removes the job from the list. The caller holds `lock`. */
 void jobs_take_out(struct jobs *jobs, const struct job *job);
+/* Queues a job of an earlier process, or one that was just claimed; or fails it, if its bytes are
+ * gone. */
+bool jobs_take_up(struct jobs *jobs,
+                  struct arena *arena,
+                  const struct store_job *row,
+                  struct err *err) KS_MUST_USE;
 /* Removes and frees it. */
 void jobs_remove(struct jobs *jobs, struct job *job);
 

@@ -3,21 +3,17 @@
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
 #include "ingest/jobs/queue/internal.h"
+#include "ingest/store/store_leases.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The pipeline changes the stage without telling anybody: who waits for that looks this often. */
-#define LOOK_INTERVAL_MS 50
 /* So long what a job has freed stays with the process: a page that comes from the system costs the
  * next upload a fault and the clearing of it, a fifth of its processor time in all. */
 #define KEEP_MEMORY_MS 5000
 #define MEMORY_FALLBACK_BYTES ((uint64_t)2 << 30)
-/* Versions of live jobs count attempts and stages; a finished job is above all of them. */
-#define VERSIONS_AN_ATTEMPT 16
-#define VERSION_FINISHED UINT64_MAX
 
 /* ---- the list; lock is held ---- */
 
@@ -178,9 +174,10 @@ static bool init_locks(struct jobs *jobs)
     return true;
 }
 
-/* One job of an earlier process. */
-static bool
-take_up(struct jobs *jobs, struct arena *arena, const struct store_job *row, struct err *err)
+bool jobs_take_up(struct jobs *jobs,
+                  struct arena *arena,
+                  const struct store_job *row,
+                  struct err *err)
 {
     const char *path = "";
     struct err gone = ERR_INIT;
@@ -200,7 +197,9 @@ take_up(struct jobs *jobs, struct arena *arena, const struct store_job *row, str
         return err_set(err, ERR_NO_MEMORY, "no memory for the jobs that are still to be done");
     }
     job->arrival = JOB_ARRIVED;
+    (void)pthread_mutex_lock(&jobs->lock);
     append(jobs, job);
+    (void)pthread_mutex_unlock(&jobs->lock);
     return true;
 }
 
@@ -208,11 +207,13 @@ static bool take_up_all(struct jobs *jobs, struct err *err)
 {
     struct arena arena;
     struct store_job *rows;
-    size_t count;
+    size_t count = 0;
     arena_init(&arena, 0);
-    bool ok = store_jobs_unfinished(jobs->store, &arena, &rows, &count, err);
+    /* On a server they are claimed one by one. */
+    bool ok = store_is_on_server(jobs->store) ||
+              store_jobs_unfinished(jobs->store, &arena, &rows, &count, err);
     for (size_t i = 0; ok && i < count; i++) {
-        ok = take_up(jobs, &arena, &rows[i], err);
+        ok = jobs_take_up(jobs, &arena, &rows[i], err);
     }
     if (ok && count > 0) {
         log_write(jobs->log, LOG_INFO, "%zu unfinished jobs taken up again", count);
@@ -224,7 +225,8 @@ static bool take_up_all(struct jobs *jobs, struct err *err)
 static bool start_threads(struct jobs *jobs, struct err *err)
 {
     /* First: the workers look whether there is a retention worker. */
-    bool ok = retention_worker_start(jobs, err) && ranks_worker_start(jobs, err);
+    bool ok = retention_worker_start(jobs, err) && ranks_worker_start(jobs, err) &&
+              claims_start(jobs, err);
     while (ok && jobs->threads_started < jobs->thread_count &&
            thread_start(&jobs->threads[jobs->threads_started], worker_run, jobs) == 0) {
         jobs->threads_started++;
@@ -303,6 +305,7 @@ void jobs_destroy(struct jobs *jobs)
     }
     retention_worker_join(jobs);
     ranks_worker_join(jobs);
+    claims_end(jobs);
     (void)pthread_mutex_lock(&jobs->lock);
     while (jobs->waiters > 0) {
         (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
@@ -423,6 +426,16 @@ static enum decision decide(struct jobs *jobs,
         likeness = likeness_to(live->sha256_hex, &hints, row);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
+    struct store_job *elsewhere = NULL;
+    if (live_id == 0 && store_is_on_server(jobs->store) &&
+        !store_job_unfinished(jobs->store, arena, row->run, row->file_name, &elsewhere, err)) {
+        return DECIDED_REFUSE;
+    }
+    if (elsewhere != NULL) {
+        struct jobs_hints hints = {.marker = elsewhere->marker, .rank = elsewhere->rank};
+        likeness = likeness_to(elsewhere->sha256_hex, &hints, row);
+        live_id = elsewhere->id;
+    }
     if (live_id != 0) {
         out->job_id = likeness == LIKE_ALL ? live_id : 0;
         if (likeness == LIKE_ALL) {
@@ -480,6 +493,10 @@ static bool enqueue(struct jobs *jobs,
     if (job == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a job");
     }
+    (void)pthread_mutex_lock(&jobs->lock);
+    row->is_for_others = jobs->claims.runs && streaming == NULL && !claims_have_room(jobs);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    job->is_for_others = row->is_for_others;
     if (!store_job_add(jobs->store, row, &job->id, err)) {
         job_free(job);
         return false;
@@ -521,6 +538,10 @@ static bool arrive(struct jobs *jobs, int64_t job_id, const char *sha256_hex, st
     if (job != NULL) {
         job->arrival = ok ? JOB_ARRIVED : JOB_LOST;
     }
+    if (job != NULL && job->is_for_others) {
+        jobs_remove(jobs, job);
+        claims_wake(jobs);
+    }
     (void)pthread_cond_broadcast(&jobs->changed);
     (void)pthread_mutex_unlock(&jobs->lock);
     return ok;
@@ -546,15 +567,20 @@ bool jobs_sync(struct jobs *jobs, int64_t id, struct err *err)
     return jobs_await_arrival(jobs, id, err) && store_sync(jobs->store, err);
 }
 
-/* Nothing is queued. What stays all the same has to be on disk. */
+/* Nothing is queued. What stays all the same has to be on disk. One error is on the stack at a
+ * time: that of a request has little. NULL: the caller has another one to tell. */
 static bool drop_blob(struct jobs *jobs, const char *sha256_hex, struct err *err)
 {
-    struct err second = ERR_INIT;
-    bool kept = store_blob_sync(jobs->store, sha256_hex, err);
-    bool ok = store_blob_release(jobs->store, sha256_hex, &second) &&
-              (jobs->retain_raw || store_blob_forget(jobs->store, sha256_hex, &second));
+    struct err failure = ERR_INIT;
+    bool kept = store_blob_sync(jobs->store, sha256_hex, &failure);
+    if (!kept && err != NULL) {
+        *err = failure;
+    }
+    failure = (struct err)ERR_INIT;
+    bool ok = store_blob_release(jobs->store, sha256_hex, &failure) &&
+              (jobs->retain_raw || store_blob_forget(jobs->store, sha256_hex, &failure));
     if (!ok) {
-        log_write(jobs->log, LOG_WARN, "a raw file stays until the next start: %s", second.msg);
+        log_write(jobs->log, LOG_WARN, "a raw file stays until the next start: %s", failure.msg);
     }
     return kept;
 }
@@ -599,170 +625,9 @@ bool jobs_submit(struct jobs *jobs,
         return arrive(jobs, out->job_id, sha256_hex, err);
     }
     streaming_ingest_discard(streaming);
-    struct err lost = ERR_INIT;
-    bool dropped = drop_blob(jobs, sha256_hex, &lost);
-    if (decision == DECIDED_ANSWER && !dropped) {
-        *err = lost;
-    }
-    return decision == DECIDED_ANSWER && dropped;
-}
-
-/* ---- watching ---- */
-
-/* Whoever reads ahead: a job that no worker has taken waits. */
-static enum pipeline_stage stage_of(struct job *job)
-{
-    return job->state == JOB_QUEUED ? STAGE_QUEUED
-                                    : (enum pipeline_stage)atomic_load(&job_progress(job)->stage);
-}
-
-static uint64_t version_of(struct job *job)
-{
-    return (uint64_t)job->attempt * VERSIONS_AN_ATTEMPT + 1 + (uint64_t)stage_of(job);
-}
-
-static void read_live(struct job *job, struct jobs_status *out)
-{
-    bool failed = job->state == JOB_FAILED;
-    const struct pipeline_progress *progress = job_progress(job);
-    *out = (struct jobs_status){
-        .id = job->id,
-        .state = job->state,
-        .bytes_done = atomic_load(&progress->bytes_done),
-        .bytes_total = atomic_load(&progress->bytes_total),
-        .error = ERR_INIT,
-    };
-    out->stage = failed ? STAGE_DONE : stage_of(job);
-    out->version = failed ? VERSION_FINISHED : version_of(job);
-    if (failed) {
-        out->error = job->error;
-    }
-}
-
-/* Jobs that are no longer, or were never, in this process's list. */
-static bool read_stored(struct store_snapshot *snapshot,
-                        struct arena *arena,
-                        int64_t id,
-                        struct jobs_status *out,
-                        struct err *err)
-{
-    struct store_job *row;
-    if (!store_job_get(snapshot, arena, id, &row, err)) {
-        return false;
-    }
-    bool finished = row->state == JOB_DONE || row->state == JOB_FAILED;
-    *out = (struct jobs_status){
-        .id = id,
-        .state = row->state,
-        .stage = finished ? STAGE_DONE : STAGE_QUEUED,
-        .bytes_done = row->state == JOB_DONE ? row->size_bytes : 0,
-        .bytes_total = row->size_bytes,
-        .version = finished ? VERSION_FINISHED : 0,
-        .file_name = row->file_name,
-        .error = ERR_INIT,
-    };
-    if (row->state == JOB_FAILED) {
-        (void)err_set_at(&out->error, row->error_code, row->error_offset, "%s",
-                         row->error_message == NULL ? "" : row->error_message);
-    }
-    return (row->state != JOB_DONE ||
-            store_job_traces(snapshot, arena, id, &out->trace_ids, &out->trace_count, err)) &&
-           (!finished ||
-            store_job_failures(snapshot, arena, id, &out->failures, &out->failure_count, err));
-}
-
-static bool find_stored(
-    struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
-{
-    struct store_snapshot snapshot;
-    store_snapshot_init(&snapshot, jobs->store);
-    bool ok = read_stored(&snapshot, arena, id, out, err);
-    store_snapshot_close(&snapshot);
-    return ok;
-}
-
-bool jobs_status(
-    struct jobs *jobs, struct arena *arena, int64_t id, struct jobs_status *out, struct err *err)
-{
-    (void)pthread_mutex_lock(&jobs->lock);
-    struct job *job = jobs_find(jobs, id);
-    bool is_live = job != NULL;
-    if (is_live) {
-        read_live(job, out);
-    }
-    (void)pthread_mutex_unlock(&jobs->lock);
-    return is_live || find_stored(jobs, arena, id, out, err);
-}
-
-/* What a waiting thread is after. */
-struct wait {
-    int64_t id;
-    uint64_t seen_version;
-    bool for_ever;
-    struct timespec until;
-};
-
-/* Sleeps once. False when there is nothing more to wait for; `lock` is held. */
-static bool wait_once(struct jobs *jobs, const struct wait *wait)
-{
-    struct job *job = jobs_find(jobs, wait->id);
-    if (job == NULL || job->state == JOB_FAILED) {
-        return false;
-    }
-    bool will_not_run = jobs->stopping && job->state == JOB_QUEUED;
-    if (wait->for_ever) {
-        if (!will_not_run) {
-            (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
-        }
-        return !will_not_run;
-    }
-    struct timespec now = monotonic_after(0);
-    if (will_not_run || version_of(job) != wait->seen_version ||
-        !monotonic_is_before(&now, &wait->until)) {
-        return false;
-    }
-    struct timespec look = monotonic_after(LOOK_INTERVAL_MS);
-    (void)pthread_cond_timedwait(&jobs->changed, &jobs->lock,
-                                 monotonic_is_before(&look, &wait->until) ? &look : &wait->until);
-    return true;
-}
-
-bool jobs_wait(struct jobs *jobs,
-               struct arena *arena,
-               int64_t id,
-               uint64_t seen_version,
-               int timeout_ms,
-               struct jobs_status *out,
-               struct err *err)
-{
-    struct wait wait = {.id = id,
-                        .seen_version = seen_version,
-                        .for_ever = timeout_ms < 0,
-                        .until = monotonic_after(timeout_ms < 0 ? 0 : timeout_ms)};
-    (void)pthread_mutex_lock(&jobs->lock);
-    jobs->waiters++;
-    while (wait_once(jobs, &wait)) {
-    }
-    struct job *job = jobs_find(jobs, id);
-    bool is_live = job != NULL;
-    if (is_live) {
-        read_live(job, out);
-    }
-    (void)pthread_mutex_unlock(&jobs->lock);
-
-    bool ok = is_live || find_stored(jobs, arena, id, out, err);
-    if (ok && wait.for_ever && (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
-        ok =
-            jobs_sync(jobs, id, err) &&
-            err_set(err, ERR_UNAVAILABLE,
-                    "the server is stopping; job %lld goes on when it starts again", (long long)id);
-    }
-    /* Only now: jobs_destroy waits for those that still use the store. */
-    (void)pthread_mutex_lock(&jobs->lock);
-    jobs->waiters--;
-    (void)pthread_cond_broadcast(&jobs->changed);
-    (void)pthread_mutex_unlock(&jobs->lock);
-    return ok;
+    bool is_answered = decision == DECIDED_ANSWER;
+    bool dropped = drop_blob(jobs, sha256_hex, is_answered ? err : NULL);
+    return is_answered && dropped;
 }
 
 void jobs_counts(struct jobs *jobs, struct jobs_counts *out)

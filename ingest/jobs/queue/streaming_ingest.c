@@ -157,12 +157,7 @@ create(const struct streaming_feed *follow, const char *path, const struct worke
 static bool take_place(struct jobs *jobs)
 {
     (void)pthread_mutex_lock(&jobs->lock);
-    unsigned busy = jobs->streaming_count;
-    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
-        busy += job_is_unfinished(job);
-    }
-    bool has_place = !jobs->stopping && jobs->streaming_count < STREAMING_INGESTS_MAX &&
-                     busy < jobs->thread_count;
+    bool has_place = jobs->streaming_count < STREAMING_INGESTS_MAX && claims_have_room(jobs);
     jobs->streaming_count += has_place;
     (void)pthread_mutex_unlock(&jobs->lock);
     return has_place;

@@ -144,7 +144,7 @@ static bool waits_for_its_name(const struct jobs *jobs, const struct job *job)
 static struct job *pick_of(struct jobs *jobs, bool is_again, bool *passes)
 {
     for (struct job *job = jobs->head; job != NULL; job = job->next) {
-        if (job->state != JOB_QUEUED || job->is_again != is_again ||
+        if (job->state != JOB_QUEUED || job->is_again != is_again || job->is_for_others ||
             waits_for_its_name(jobs, job)) {
             continue;
         }
@@ -247,10 +247,15 @@ static void forget_raw(struct jobs *jobs, const struct job *job)
 
 /* What the store has to know of the end. False when it could not note a failure: see
  * note_failures. */
-static bool settle(struct jobs *jobs, const struct job *job, bool ok, const struct err *error)
+static bool settle(struct jobs *jobs, struct job *job, bool ok, const struct err *error)
 {
     struct err err = ERR_INIT;
     if (!ok && !store_job_failed(jobs->store, job->id, error, &err)) {
+        job->is_lost = err.code == ERR_NOT_FOUND && store_is_on_server(jobs->store);
+        if (job->is_lost) {
+            log_write(jobs->log, LOG_WARN, "job %lld: another server has it", (long long)job->id);
+            return true;
+        }
         log_write(jobs->log, LOG_ERROR, "job %lld: cannot note its failure yet: %s",
                   (long long)job->id, err.msg);
         return false;
@@ -291,6 +296,10 @@ static void finish(struct jobs *jobs,
                    uint64_t events,
                    const struct err *error)
 {
+    if (!ok && job->is_lost) {
+        jobs_remove(jobs, job);
+        return;
+    }
     if (ok) {
         jobs->counts.done++;
         jobs->counts.bytes_ingested += job->size_bytes;
@@ -380,12 +389,13 @@ static void run_one(struct jobs *jobs, struct job *job)
     (void)pthread_mutex_unlock(&jobs->lock);
 
     bool ok = run_job(jobs, job, &events, &error);
-    bool again = !ok && (deserves_more_memory(jobs, job, &error) || lost_server(jobs, &error));
+    bool again = !ok && !job->is_lost &&
+                 (deserves_more_memory(jobs, job, &error) || lost_server(jobs, &error));
     if (!ok && !again) {
         await_bytes(jobs, job, &error);
     }
     bool noted = again || settle(jobs, job, ok, &error);
-    if (!again) {
+    if (ok || !(again || job->is_lost)) {
         log_end(jobs, job, ok, &error);
     }
 
@@ -401,6 +411,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     }
     (void)pthread_cond_broadcast(&jobs->work);
     (void)pthread_cond_broadcast(&jobs->changed);
+    claims_wake(jobs);
     if (noted) {
         note_failures(jobs);
     }

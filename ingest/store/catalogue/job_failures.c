@@ -1,5 +1,5 @@
 /* What of an archive could not be read, kept with its job. */
-#include "ingest/store/internal.h"
+#include "ingest/store/catalogue/leases.h"
 
 static bool add_failure(struct db *db,
                         int64_t id,
@@ -32,7 +32,8 @@ bool store_job_set_failures(struct store *store,
         return false;
     }
     struct db *db = store->writer;
-    bool ok = db_run_id(db, "DELETE FROM job_failure WHERE job_id = ?", id, err);
+    bool ok = lease_hold(store, id, err) &&
+              db_run_id(db, "DELETE FROM job_failure WHERE job_id = ?", id, err);
     for (size_t i = 0; ok && i < count; i++) {
         ok = add_failure(db, id, i, &failures[i], err);
     }

@@ -1,5 +1,5 @@
 #include "ingest/base/wall_clock.h"
-#include "ingest/store/internal.h"
+#include "ingest/store/catalogue/leases.h"
 
 #include <string.h>
 
@@ -52,19 +52,24 @@ static bool settle_project(struct db *db,
            err_set(err, ERR_CONFLICT, "the run \"%s\" has just changed; try again", job->run);
 }
 
-static bool insert_job(struct db *db, const struct store_job *job, int64_t *id, struct err *err)
+/* Claimed in the same statement, unless it is for whoever has room. */
+static bool
+insert_job(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
 {
+    struct db *db = store->writer;
+    int64_t fence = store->database_url == NULL ? 0 : 1;
     struct arena arena;
     struct db_stmt st;
     const char *project = NULL;
     arena_init(&arena, 0);
     bool ok = settle_project(db, job, &arena, &project, err);
     if (ok) {
-        db_prepare(&st, db,
-                   "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
-                   " rank, tags, state, received_at_s)"
-                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, '[]'), 'queued', 0)"
-                   " RETURNING id");
+        db_prepare(
+            &st, db,
+            "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
+            " rank, tags, node, fence, lease_until_s, attempts, state, received_at_s) VALUES (?,"
+            " ?, ?, ?, ?, ?, ?, ?, coalesce(?, '[]'), ?, ?, unixepoch() + ?, ?, 'queued', 0)"
+            " RETURNING id");
         db_put_text(&st, job->run);
         db_put_text(&st, project);
         db_put_text(&st, job->file_name);
@@ -74,7 +79,12 @@ static bool insert_job(struct db *db, const struct store_job *job, int64_t *id, 
         db_put_text(&st, job->marker);
         db_put_optional(&st, job->rank == STORE_NO_RANK ? INT64_MIN : job->rank);
         db_put_text(&st, job->tags);
-        ok = db_run_returning(&st, id, err);
+        db_put_text(&st, store->node);
+        db_put_int(&st, fence);
+        db_put_int(&st, STORE_LEASE_S);
+        db_put_int(&st, !job->is_for_others);
+        ok = db_run_returning(&st, id, err) &&
+             (fence == 0 || lease_note(store, (struct lease){*id, fence}, err));
     }
     arena_free(&arena);
     return ok;
@@ -86,7 +96,7 @@ bool store_job_add(struct store *store, const struct store_job *job, int64_t *id
         return false;
     }
     int64_t new_id = 0;
-    bool ok = insert_job(store->writer, job, &new_id, err);
+    bool ok = insert_job(store, job, &new_id, err);
     if (!store_write_end(store, ok, err)) {
         return false;
     }
@@ -106,7 +116,10 @@ static bool set_received(struct store *store, int64_t id, struct err *err)
         return false;
     }
     struct db_stmt st;
-    db_prepare(&st, store->writer, "UPDATE job SET received_at_s = ? WHERE id = ?");
+    db_prepare(&st, store->writer,
+               "UPDATE job SET received_at_s = ?, node = CASE WHEN attempts = 0 THEN '' ELSE node"
+               " END, lease_until_s = CASE WHEN attempts = 0 THEN 0 ELSE lease_until_s END"
+               " WHERE id = ?");
     db_put_int(&st, wall_clock_s());
     db_put_int(&st, id);
     return store_write_end(store, db_run(&st, err), err);
@@ -124,7 +137,8 @@ bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, 
 
 #define JOB_SELECT                                                                         \
     "SELECT id, run, file_name, sha256, size_bytes, replace, marker, coalesce(rank, -1), " \
-    "project, EXISTS (SELECT 1 FROM taken_over WHERE job_id = job.id), state,"             \
+    "project, EXISTS (SELECT 1 FROM taken_over WHERE job_id = job.id), CASE WHEN"          \
+    " state = 'queued' AND node <> '' AND attempts > 0 THEN 'running' ELSE state END,"     \
     " error_code, error_offset, error_message FROM job"
 
 static void read_job(struct db_stmt *st, struct arena *arena, struct store_job *job)
@@ -177,6 +191,38 @@ bool store_job_get(struct store_snapshot *snapshot,
     return ok;
 }
 
+bool store_job_unfinished(struct store *store,
+                          struct arena *arena,
+                          const char *run,
+                          const char *file_name,
+                          struct store_job **job,
+                          struct err *err)
+{
+    struct db *db;
+    struct db_stmt st;
+    struct store_job *found = arena_calloc(arena, 1, sizeof *found);
+    *job = NULL;
+    if (found == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a job");
+    }
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    db_prepare(&st, db,
+               JOB_SELECT " WHERE state IN ('queued', 'running') AND received_at_s > 0 AND run = ?"
+                          " AND file_name = ?"
+                          " ORDER BY id DESC LIMIT 1");
+    db_put_text(&st, run);
+    db_put_text(&st, file_name);
+    if (db_next(&st)) {
+        read_job(&st, arena, found);
+        *job = found;
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
+
 bool store_jobs_unfinished(struct store *store,
                            struct arena *arena,
                            struct store_job **jobs,
@@ -223,11 +269,13 @@ static bool set_failed(struct store *store, int64_t id, const struct err *error,
     db_prepare(
         &st, store->writer,
         "UPDATE job SET state = 'failed', error_code = ?, error_offset = ?, error_message = ?"
-        " WHERE id = ? AND state IN ('queued', 'running')");
+        " WHERE id = ? AND state IN ('queued', 'running')" LEASE_IS_OURS);
     db_put_text(&st, err_code_text(error->code));
     db_put_optional(&st, error->byte_off == ERR_NO_OFFSET ? INT64_MIN : (int64_t)error->byte_off);
     db_put_text(&st, error->msg);
     db_put_int(&st, id);
+    db_put_text(&st, store->node);
+    db_put_int(&st, lease_fence(store, id));
     return job_changed(store, id, db_run(&st, err), err);
 }
 

@@ -60,7 +60,8 @@ static bool queue_again(struct db *db, const struct stale *stale, struct err *er
                      " trace_id = excluded.trace_id, note = excluded.note, tags = excluded.tags",
                      stale->upload_id, err) &&
            db_run_id(db,
-                     "UPDATE job SET state = 'queued', replace = 0, received_at_s ="
+                     "UPDATE job SET state = 'queued', node = '', lease_until_s = 0, attempts = 0,"
+                     " replace = 0, received_at_s ="
                      " (SELECT uploaded_at_s FROM upload WHERE job_id = job.id AND published = 1)"
                      " WHERE id = ?",
                      stale->job_id, err) &&

@@ -1,5 +1,6 @@
 #include "ingest/store/catalogue/server_catalogue.h"
 
+#include "ingest/base/secret.h"
 #include "ingest/store/db/schema.h"
 
 #include <errno.h>
@@ -9,20 +10,22 @@
 #include <unistd.h>
 
 #define FILE_NAME "catalogue-id"
+#define NODE_FILE_NAME "node-id"
 
-static bool path_of(const struct store *store, char path[STORE_PATH_BYTES], struct err *err)
+static bool
+path_of(const struct store *store, const char *name, char path[STORE_PATH_BYTES], struct err *err)
 {
-    int len = snprintf(path, STORE_PATH_BYTES, "%s/" FILE_NAME, store->data_dir);
+    int len = snprintf(path, STORE_PATH_BYTES, "%s/%s", store->data_dir, name);
     return (len > 0 && len < STORE_PATH_BYTES) ||
            err_set(err, ERR_IO, "a path in the data directory is too long");
 }
 
-static bool write_id(const struct store *store, const char *id, struct err *err)
+static bool write_id(const struct store *store, const char *name, const char *id, struct err *err)
 {
     char path[STORE_PATH_BYTES];
-    char line[CATALOGUE_ID_BYTES + 1];
+    char line[STORE_NODE_BYTES + 1];
     int len = snprintf(line, sizeof line, "%s\n", id);
-    if (!path_of(store, path, err)) {
+    if (!path_of(store, name, path, err)) {
         return false;
     }
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -36,18 +39,18 @@ static bool write_id(const struct store *store, const char *id, struct err *err)
 }
 
 /* "": there is no file. */
-static bool read_id(const struct store *store, char id[CATALOGUE_ID_BYTES], struct err *err)
+static bool read_id(const struct store *store, const char *name, char *id, int cap, struct err *err)
 {
     char path[STORE_PATH_BYTES];
     id[0] = '\0';
-    if (!path_of(store, path, err)) {
+    if (!path_of(store, name, path, err)) {
         return false;
     }
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return errno == ENOENT || err_set_errno(err, ERR_IO, errno, "reading %s", path);
     }
-    if (fgets(id, CATALOGUE_ID_BYTES, file) == NULL) {
+    if (fgets(id, cap, file) == NULL) {
         id[0] = '\0';
     }
     (void)fclose(file);
@@ -60,7 +63,7 @@ static bool create(struct store *store, struct err *err)
 {
     char id[CATALOGUE_ID_BYTES];
     return schema_create(store->writer, err) && schema_read_id(store->writer, id, err) &&
-           write_id(store, id, err);
+           write_id(store, FILE_NAME, id, err);
 }
 
 bool server_catalogue_create(struct store *store, struct err *err)
@@ -72,7 +75,8 @@ bool server_catalogue_check(struct store *store, struct err *err)
 {
     char theirs[CATALOGUE_ID_BYTES];
     char ours[CATALOGUE_ID_BYTES];
-    return schema_read_id(store->writer, theirs, err) && read_id(store, ours, err) &&
+    return schema_read_id(store->writer, theirs, err) &&
+           read_id(store, FILE_NAME, ours, sizeof ours, err) &&
            (strcmp(theirs, ours) == 0 ||
             err_set(err, ERR_CONFLICT,
                     "the database belongs to another data directory than %s, whose traces are "
@@ -84,10 +88,26 @@ bool server_catalogue_check(struct store *store, struct err *err)
 bool server_catalogue_none(const struct store *store, struct err *err)
 {
     char id[CATALOGUE_ID_BYTES];
-    return read_id(store, id, err) &&
+    return read_id(store, FILE_NAME, id, sizeof id, err) &&
            (id[0] == '\0' ||
             err_set(err, ERR_CONFLICT,
                     "the catalogue of the data directory %s is on a server; start with the "
                     "--database-url that it had",
                     store->data_dir));
+}
+
+bool server_catalogue_node(struct store *store, struct err *err)
+{
+    char secret[SECRET_BYTES];
+    if (!read_id(store, NODE_FILE_NAME, store->node, sizeof store->node, err)) {
+        return false;
+    }
+    if (store->node[0] != '\0') {
+        return true;
+    }
+    if (!secret_make(secret, "", err)) {
+        return false;
+    }
+    (void)snprintf(store->node, sizeof store->node, "%s", secret);
+    return write_id(store, NODE_FILE_NAME, store->node, err);
 }

@@ -12,5 +12,8 @@ bool server_catalogue_create(struct store *store, struct err *err) KS_MUST_USE;
 bool server_catalogue_check(struct store *store, struct err *err) KS_MUST_USE;
 /* ERR_CONFLICT: the catalogue of this data directory is on a server, so none is embedded. */
 bool server_catalogue_none(const struct store *store, struct err *err) KS_MUST_USE;
+/* The id of this server among those that share the catalogue, in the file node-id: as long as it
+ * has the data directory, whatever has this id and is not its own is of a process that ended. */
+bool server_catalogue_node(struct store *store, struct err *err) KS_MUST_USE;
 
 #endif

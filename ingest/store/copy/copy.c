@@ -119,7 +119,7 @@ static bool refuse_entry(const struct copy_side *side, const char *name, struct 
 /* Before the first table is written. */
 static bool refuse_entries(const struct copy_side *side, struct err *err)
 {
-    static const char *const own[] = {".", "..", "lock", "catalogue-id"};
+    static const char *const own[] = {".", "..", "lock", "catalogue-id", "node-id"};
     DIR *dir = opendir(side->store->data_dir);
     if (dir == NULL) {
         return err_set_errno(err, ERR_IO, errno, "reading the folder %s", side->store->data_dir);

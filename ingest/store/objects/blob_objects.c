@@ -28,6 +28,7 @@ static const char settle_sql[] =
     " AND NOT EXISTS (SELECT 1 FROM upload WHERE sha256 = object.sha256)"
     " AND NOT EXISTS (SELECT 1 FROM job WHERE sha256 = object.sha256"
     " AND state IN ('queued', 'running'))"
+    " AND NOT EXISTS (SELECT 1 FROM job WHERE sha256 = object.sha256 AND" STORE_JOB_CRASHED ")"
     " AND sha256 NOT IN (SELECT j.sha256 FROM taken_over AS t JOIN job AS j ON j.id = t.job_id)";
 
 static bool settle(struct db *db, void *context, struct err *err)

@@ -181,7 +181,8 @@ static bool is_referred(
         "SELECT EXISTS (SELECT 1 FROM job WHERE sha256 = ?1 AND state IN ('queued', 'running'))"
         " OR (?2 <> 0 AND EXISTS (SELECT 1 FROM upload WHERE sha256 = ?1))"
         " OR EXISTS (SELECT 1 FROM taken_over AS t JOIN job AS j ON j.id = t.job_id"
-        " WHERE j.sha256 = ?1)");
+        " WHERE j.sha256 = ?1) OR EXISTS (SELECT 1 FROM job WHERE sha256 = ?1 AND" STORE_JOB_CRASHED
+        ")");
     db_put_text(&st, sha256_hex);
     db_put_int(&st, by_uploads);
     *referred = db_next(&st) && db_get_bool(&st);
@@ -621,10 +622,12 @@ static bool read_referred(struct store *store, struct referred *referred, struct
         return false;
     }
     struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT sha256 FROM upload UNION SELECT sha256 FROM job WHERE id IN"
-               " (SELECT job_id FROM taken_over) UNION"
-               " SELECT sha256 FROM job WHERE state IN ('queued', 'running') ORDER BY 1");
+    db_prepare(
+        &st, db,
+        "SELECT sha256 FROM upload UNION SELECT sha256 FROM job WHERE id IN"
+        " (SELECT job_id FROM taken_over) UNION SELECT sha256 FROM job WHERE" STORE_JOB_CRASHED
+        " UNION"
+        " SELECT sha256 FROM job WHERE state IN ('queued', 'running') ORDER BY 1");
     while (db_next(&st)) {
         size_t len;
         const char *hex = db_peek_text(&st, &len);

@@ -1,5 +1,6 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
+#include "ingest/store/catalogue/leases.h"
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/catalogue/run_tags.h"
 #include "ingest/store/db/schema.h"
@@ -26,6 +27,7 @@ struct store_ingest {
     struct store *store;
     struct store_ingest_owner owner; /* `await` NULL: the job is known */
     int64_t job_id;                  /* 0: not known yet */
+    int64_t fence;                   /* of the claim by which the upload was begun */
     int64_t upload_id;               /* 0: there is no row of it yet */
     struct results_file *file; /* of the trace that is being read; NULL: nothing of it came yet */
     struct written_trace *written;
@@ -40,6 +42,7 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
 {
     struct db *db = ingest->store->writer;
     struct db_stmt st;
+    ingest->fence = lease_fence(ingest->store, ingest->job_id);
     db_prepare(&st, db,
                "INSERT INTO run (name, project) SELECT run, project FROM job WHERE id = ?"
                " ON CONFLICT DO NOTHING");
@@ -52,10 +55,13 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
                " rules, analysis_version) SELECT r.id, j.id, j.file_name, j.sha256, j.size_bytes,"
                " j.received_at_s, ?, ?"
                " FROM job AS j JOIN run AS r ON r.name = j.run"
-               " WHERE j.id = ? AND j.state IN ('queued', 'running') RETURNING id");
+               " WHERE j.id = ? AND j.state IN ('queued', 'running')" LEASE_IS_OURS
+               " RETURNING id");
     db_put_text(&st, ingest->store->rules);
     db_put_int(&st, ANALYSIS_VERSION);
     db_put_int(&st, ingest->job_id);
+    db_put_text(&st, ingest->store->node);
+    db_put_int(&st, ingest->fence);
     return db_run_returning(&st, &ingest->upload_id, err) &&
            (ingest->upload_id != 0 || err_set(err, ERR_NOT_FOUND, "there is no unfinished job %lld",
                                               (long long)ingest->job_id));
@@ -409,12 +415,15 @@ static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struc
     if (db_changes(db) != 1) {
         return err_set(err, ERR_INTERNAL, "an upload without a trace cannot be published");
     }
-    if (!db_run_id(db, "UPDATE job SET state = 'done' WHERE id = ? AND received_at_s > 0",
-                   ingest->job_id, err)) {
+    const struct lease lease = {ingest->job_id, ingest->fence};
+    bool done = false;
+    if (!lease_end(db, ingest->store->node, &lease, &done, err)) {
         return false;
     }
-    if (db_changes(db) != 1) {
-        return err_set(err, ERR_INTERNAL, "an upload that is not on disk cannot be published");
+    if (!done) {
+        return err_set(err, ERR_INTERNAL,
+                       "an upload that is not on disk, or that another server has, cannot be "
+                       "published");
     }
     return db_run_id(db, "DELETE FROM taken_over WHERE job_id = ?", ingest->job_id, err) &&
            publish_files(ingest, err) && renew_run(ingest, err);
@@ -437,7 +446,8 @@ bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
     struct store *store = ingest->store;
     struct rival rival = {0};
     bool ok = sync_files(ingest, err) && store_write_begin(store, STORE_DURABLE, err);
-    ok = ok && store_write_end(store, publish_rows(ingest, &rival, err), err);
+    ok = ok && store_write_end(
+                   store, lease_is_fresh(store, err) && publish_rows(ingest, &rival, err), err);
     if (!ok) {
         store_ingest_abort(ingest);
         return false;

@@ -59,9 +59,15 @@ CREATE TABLE job (
     marker        TEXT, -- function whose calls are the cycles, NULL: they are found
     rank          INTEGER, -- of the process that wrote the trace, NULL: not told
     project       TEXT NOT NULL DEFAULT '', -- of the run, should this job be what makes it
-    tags          TEXT NOT NULL DEFAULT '[]' -- JSON array, what the run gets when the job is done; then '[]'
+    tags          TEXT NOT NULL DEFAULT '[]', -- JSON array, what the run gets when the job is done; then '[]'
+    -- Who does it (store_leases.h):
+    node          TEXT NOT NULL DEFAULT '',    -- id of a server, '': nobody, or the one server of an embedded catalogue
+    fence         INTEGER NOT NULL DEFAULT 0,  -- grows with every claim
+    lease_until_s INTEGER NOT NULL DEFAULT 0,  -- afterwards another may claim it
+    attempts      INTEGER NOT NULL DEFAULT 0   -- begun, but for those that were given back
 ) STRICT;
 CREATE INDEX job_unfinished ON job (sha256) WHERE state IN ('queued', 'running');
+CREATE INDEX job_crashing ON job (sha256) WHERE attempts >= 3; -- STORE_ATTEMPTS_MAX
 
 CREATE TABLE upload (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,

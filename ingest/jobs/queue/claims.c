@@ -1,0 +1,216 @@
+#include "ingest/jobs/queue/claims.h"
+
+#include "ingest/base/monotonic.h"
+#include "ingest/base/thread.h"
+#include "ingest/jobs/queue/internal.h"
+#include "ingest/store/store_leases.h"
+
+#include <stdlib.h>
+
+/* So often it looks for what others left, while it has room. */
+#define LOOK_INTERVAL_MS 1000
+
+bool claims_have_room(const struct jobs *jobs)
+{
+    unsigned busy = jobs->streaming_count;
+    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
+        busy += job_is_unfinished(job) && !job->is_for_others;
+    }
+    return !jobs->stopping && busy < jobs->thread_count;
+}
+
+/* ---- claiming ---- */
+
+static void give_back(struct jobs *jobs, int64_t id)
+{
+    struct err err = ERR_INIT;
+    if (!store_leases_give_back(jobs->store, id, &err)) {
+        log_write(jobs->log, LOG_DEBUG, "a job is not given back yet: %s", err.msg);
+    }
+}
+
+/* It may still run here, by an earlier claim: then that goes on. */
+static bool is_running_here(struct jobs *jobs, int64_t id)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    struct job *job = jobs_find(jobs, id);
+    if (job != NULL) {
+        job->is_lost = false;
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return job != NULL;
+}
+
+/* False: there is nothing to claim now. */
+static bool claim_one(struct jobs *jobs)
+{
+    struct arena arena;
+    struct err err = ERR_INIT;
+    struct store_job *row = NULL;
+    arena_init(&arena, 0);
+    bool ok = store_job_claim(jobs->store, &arena, &row, &err);
+    if (ok && row != NULL && !is_running_here(jobs, row->id)) {
+        ok = jobs_take_up(jobs, &arena, row, &err);
+        if (!ok) {
+            give_back(jobs, row->id);
+        }
+    }
+    if (!ok) {
+        log_write(jobs->log, LOG_DEBUG, "no job is claimed: %s", err.msg);
+    }
+    ok = ok && row != NULL;
+    arena_free(&arena);
+    return ok;
+}
+
+/* ---- renewing ---- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a;
+    int64_t right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* What waits here is taken out, in a list; what runs is told by its worker. */
+static struct job *take_lost(struct jobs *jobs, const int64_t *ids, size_t count)
+{
+    struct job *lost = NULL;
+    (void)pthread_mutex_lock(&jobs->lock);
+    for (struct job *job = jobs->head, *next; job != NULL; job = next) {
+        next = job->next;
+        if (bsearch(&job->id, ids, count, sizeof *ids, compare_ids) != NULL) {
+            continue;
+        }
+        job->is_lost = job->state == JOB_RUNNING;
+        if (job->state == JOB_QUEUED) {
+            jobs_take_out(jobs, job);
+            job->next = lost;
+            lost = job;
+        }
+    }
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return lost;
+}
+
+static bool is_here(struct jobs *jobs, int64_t id)
+{
+    (void)pthread_mutex_lock(&jobs->lock);
+    bool is = jobs_find(jobs, id) != NULL;
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return is;
+}
+
+/* submit_lock is held, so that no job is only half here. */
+static void compare(struct jobs *jobs, const int64_t *ids, size_t count)
+{
+    struct job *lost = take_lost(jobs, ids, count);
+    while (lost != NULL) {
+        struct job *job = lost;
+        lost = job->next;
+        log_write(jobs->log, LOG_WARN, "job %lld: another server has it", (long long)job->id);
+        job_free(job);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_here(jobs, ids[i])) {
+            give_back(jobs, ids[i]);
+        }
+    }
+}
+
+static void renew(struct jobs *jobs)
+{
+    struct arena arena;
+    struct err err = ERR_INIT;
+    int64_t *ids;
+    size_t count;
+    arena_init(&arena, 0);
+    (void)pthread_mutex_lock(&jobs->submit_lock);
+    if (store_leases_renew(jobs->store, &arena, &ids, &count, &err)) {
+        compare(jobs, ids, count);
+    } else {
+        log_write(jobs->log, LOG_WARN, "the claims of jobs are not renewed: %s", err.msg);
+    }
+    (void)pthread_mutex_unlock(&jobs->submit_lock);
+    arena_free(&arena);
+}
+
+/* ---- the thread ---- */
+
+static bool is_past(const struct timespec *time)
+{
+    struct timespec now = monotonic_after(0);
+    return !monotonic_is_before(&now, time);
+}
+
+static void *claims_run(void *argument)
+{
+    struct jobs *jobs = argument;
+    struct claims *claims = &jobs->claims;
+    struct timespec renew_at = monotonic_after(STORE_RENEW_MS);
+    struct timespec look_at = monotonic_after(0);
+    (void)pthread_mutex_lock(&jobs->lock);
+    while (!claims->stop) {
+        bool renews = is_past(&renew_at);
+        bool claims_one =
+            !renews && claims_have_room(jobs) && (claims->is_called || is_past(&look_at));
+        if (renews || claims_one) {
+            claims->is_called = false;
+            (void)pthread_mutex_unlock(&jobs->lock);
+            if (renews) {
+                renew_at = monotonic_after(STORE_RENEW_MS);
+                renew(jobs);
+            } else {
+                look_at = monotonic_after(claim_one(jobs) ? 0 : LOOK_INTERVAL_MS);
+            }
+            (void)pthread_mutex_lock(&jobs->lock);
+            continue;
+        }
+        bool looks = claims_have_room(jobs) && monotonic_is_before(&look_at, &renew_at);
+        (void)pthread_cond_timedwait(&claims->wake, &jobs->lock, looks ? &look_at : &renew_at);
+    }
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return NULL;
+}
+
+bool claims_start(struct jobs *jobs, struct err *err)
+{
+    struct claims *claims = &jobs->claims;
+    if (!store_is_on_server(jobs->store)) {
+        return true;
+    }
+    if (!monotonic_cond_init(&claims->wake)) {
+        return err_set(err, ERR_NO_MEMORY, "no resources to claim jobs");
+    }
+    claims->runs = thread_start(&claims->thread, claims_run, jobs) == 0;
+    if (!claims->runs) {
+        (void)pthread_cond_destroy(&claims->wake);
+        return err_set(err, ERR_NO_MEMORY, "no resources to claim jobs");
+    }
+    return true;
+}
+
+void claims_wake(struct jobs *jobs)
+{
+    if (jobs->claims.runs) {
+        jobs->claims.is_called = true;
+        (void)pthread_cond_signal(&jobs->claims.wake);
+    }
+}
+
+void claims_end(struct jobs *jobs)
+{
+    struct claims *claims = &jobs->claims;
+    if (!claims->runs) {
+        return;
+    }
+    (void)pthread_mutex_lock(&jobs->lock);
+    claims->stop = true;
+    (void)pthread_cond_signal(&claims->wake);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    (void)pthread_join(claims->thread, NULL);
+    (void)pthread_cond_destroy(&claims->wake);
+    claims->runs = false;
+    give_back(jobs, 0);
+}
