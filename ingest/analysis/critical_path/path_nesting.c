@@ -161,14 +161,15 @@ static bool order_points(struct points *points)
 /* ---- the walk ---- */
 
 struct open {
-    uint32_t event;
+    uint32_t event; /* PATH_NONE: ended before what is above it */
     uint32_t below; /* open when it began; PATH_NONE */
 };
 
 struct walk {
     struct path_graph *graph;
     struct open *stack;
-    size_t depth;
+    uint32_t *place; /* on the stack, by number among the points' events */
+    uint32_t depth;
     uint32_t with_nodes;  /* open events that have nodes */
     uint32_t last;        /* node; PATH_NONE */
     uint32_t last_parent; /* event; PATH_NONE */
@@ -212,30 +213,53 @@ static bool enter(struct walk *walk, uint32_t event)
     return ok;
 }
 
-/* Leaves what is on top, which may be another event than the one that ends. */
-static bool leave(struct walk *walk)
+static bool ends_later(const struct walk *walk, uint32_t a, uint32_t b)
+{
+    const struct trace_events *events = &walk->graph->causes->trace->events;
+    return a != b && saturating_add(events->ts_ns[a], trace_dur_ns(events, a)) >
+                         saturating_add(events->ts_ns[b], trace_dur_ns(events, b));
+}
+
+/* Takes what is on top, which may be another event that ends now; if it ends later, the event
+ * itself from where it is. */
+static struct open take(struct walk *walk, uint32_t event, uint32_t place)
+{
+    struct open *top = &walk->stack[walk->depth - 1];
+    bool crosses = ends_later(walk, top->event, event);
+    struct open *from = crosses ? &walk->stack[place] : top;
+    struct open taken = {from->event, crosses ? top->event : from->below};
+    from->event = PATH_NONE;
+    while (walk->depth > 0 && walk->stack[walk->depth - 1].event == PATH_NONE) {
+        walk->depth--;
+    }
+    return taken;
+}
+
+static bool leave(struct walk *walk, uint32_t event, uint32_t place)
 {
     if (walk->depth == 0) {
         return true;
     }
-    struct open top = walk->stack[--walk->depth];
-    uint32_t node = walk->graph->last[top.event];
+    struct open left = take(walk, event, place);
+    uint32_t node = left.event == PATH_NONE ? PATH_NONE : walk->graph->last[left.event];
     if (node == PATH_NONE) {
         return true;
     }
     bool ok = step_to(walk, node, PATH_OPERATOR,
-                      path_name_has(walk->graph, top.event, PATH_NAME_BLOCKS) ? 0 : PATH_BETWEEN);
+                      path_name_has(walk->graph, left.event, PATH_NAME_BLOCKS) ? 0 : PATH_BETWEEN);
     walk->with_nodes--;
     walk->last = node;
-    walk->last_parent = top.below;
+    walk->last_parent = left.below;
     return ok;
 }
 
 static bool walk_threads(struct path_graph *graph, const struct points *points)
 {
-    struct walk walk = {.graph = graph, .stack = scratch_alloc(points->count, sizeof *walk.stack)};
+    struct walk walk = {.graph = graph,
+                        .stack = scratch_alloc(points->count, sizeof *walk.stack),
+                        .place = scratch_alloc(points->count, sizeof *walk.place)};
     uint32_t thread = UINT32_MAX;
-    bool ok = walk.stack != NULL;
+    bool ok = walk.stack != NULL && walk.place != NULL;
     for (uint32_t i = 0; ok && i < points->count * 2; i++) {
         uint32_t at = points->order[i] % points->count;
         if (points->thread[at] != thread) {
@@ -245,9 +269,15 @@ static bool walk_threads(struct path_graph *graph, const struct points *points)
             walk.last = PATH_NONE;
             walk.last_parent = PATH_NONE;
         }
-        ok = points->order[i] == at ? leave(&walk) : enter(&walk, points->events[at]);
+        if (points->order[i] == at) {
+            ok = leave(&walk, points->events[at], walk.place[at]);
+        } else {
+            walk.place[at] = walk.depth;
+            ok = enter(&walk, points->events[at]);
+        }
     }
     scratch_free(walk.stack);
+    scratch_free(walk.place);
     return ok;
 }
 

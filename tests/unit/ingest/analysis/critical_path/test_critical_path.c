@@ -52,6 +52,66 @@ static void a_path_goes_through_the_device(void **state)
     end(&f);
 }
 
+static void assert_forward(const struct trace *trace, const struct critical_path *path)
+{
+    for (size_t i = 0; i < path->edge_count; i++) {
+        const struct path_edge_row *edge = &path->edges[i];
+        const struct trace_events *events = &trace->events;
+        uint32_t from = (uint32_t)edge->from_event;
+        uint32_t to = (uint32_t)edge->to_event;
+        int64_t from_ns = events->ts_ns[from] +
+                          (strcmp(edge->from_end, "end") == 0 ? trace_dur_ns(events, from) : 0);
+        int64_t to_ns =
+            events->ts_ns[to] + (strcmp(edge->to_end, "end") == 0 ? trace_dur_ns(events, to) : 0);
+        assert_true(from_ns <= to_ns);
+    }
+}
+
+/* A frame 0–20 ends within an operator 15–25, which calls another 22–24: of 25 us none counts
+ * twice. If the end of the frame left the operator, the path would be 15 + 10 + 2 long and lead
+ * from 25 back to 22. 15 are the frame's, 5 + 2 + 1 the operator's, 2 those of the other. */
+static void a_frame_may_end_within_an_operator(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t path_us;
+    } events[] = {{"frame", 15}, {"aten::conv2d", 8}, {"aten::empty", 2}};
+    struct fixture f;
+    begin(&f);
+    op(&f, "frame", 0, 20);
+    op(&f, "aten::conv2d", 15, 25);
+    op(&f, "aten::empty", 22, 24);
+    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    assert_int_equal(path.length_ns, 25 * US);
+    assert_int_equal(path.path_nodes, 6);
+    assert_forward(f.build.trace, &path);
+    assert_int_equal(path.event_count, 3);
+    for (size_t i = 0; i < path.event_count; i++) {
+        assert_string_equal(path.events[i].name, events[i].name);
+        assert_int_equal(path.events[i].path_ns, events[i].path_us * US);
+    }
+    end(&f);
+}
+
+/* Each starts and ends behind the one before, as no stack can: 0–10, 1–11, 2–12. */
+static void events_may_end_in_the_order_of_their_starts(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    for (int64_t i = 0; i < 3; i++) {
+        op(&f, "aten::add", i, i + 10);
+    }
+    op(&f, "aten::mul", 14, 15);
+    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    assert_int_equal(path.length_ns, 13 * US); /* nothing explains 12 to 14 */
+    assert_int_equal(path.path_nodes, 8);
+    assert_int_equal(path.path_edges_by_type[PATH_DEPENDENCY], 1);
+    assert_forward(f.build.trace, &path);
+    end(&f);
+}
+
 /* Edges in order of their nodes; the answer has only the rows that are asked for. */
 static void edges_are_written_in_part(void **state)
 {
@@ -160,6 +220,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_goes_through_the_device),
+        cmocka_unit_test(a_frame_may_end_within_an_operator),
+        cmocka_unit_test(events_may_end_in_the_order_of_their_starts),
         cmocka_unit_test(edges_are_written_in_part),
         cmocka_unit_test(a_factor_is_rounded_half_to_even),
         cmocka_unit_test(what_if_several_names_took_another_time),
