@@ -2,6 +2,7 @@
 
 #include "ingest/base/text/json_small.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,14 +82,31 @@ static const struct device_peaks built_in[] = {
 
 /* ---- of a trace ---- */
 
+static bool is_in_word(char c)
+{
+    return isalnum((unsigned char)c) != 0;
+}
+
+/* An L40S is no L4, and a GH200 no H200. */
+static bool has_words(const char *name, const char *words)
+{
+    for (const char *at = strstr(name, words); at != NULL; at = strstr(at + 1, words)) {
+        if ((at == name || !is_in_word(at[-1])) && !is_in_word(at[strlen(words)])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const struct device_peaks *
-find_among(const struct trace *trace, const struct device_peaks *peaks, size_t count)
+find_among(const struct trace *trace, const struct device_peaks *peaks, size_t count, bool by_words)
 {
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct device_properties *device = &trace->devices[i];
         bool has_name = (device->has & DEVICE_HAS_NAME) != 0 && device->name != NULL;
         for (size_t at = 0; has_name && at < count; at++) {
-            if (strstr(device->name, peaks[at].name) != NULL) {
+            if (by_words ? has_words(device->name, peaks[at].name)
+                         : strstr(device->name, peaks[at].name) != NULL) {
                 return &peaks[at];
             }
         }
@@ -100,8 +118,9 @@ const struct device_peaks *device_peaks_find(const struct trace *trace,
                                              const struct device_peaks_list *own)
 {
     const struct device_peaks *found =
-        own == NULL ? NULL : find_among(trace, own->items, own->count);
-    return found != NULL ? found : find_among(trace, built_in, sizeof built_in / sizeof *built_in);
+        own == NULL ? NULL : find_among(trace, own->items, own->count, false);
+    return found != NULL ? found
+                         : find_among(trace, built_in, sizeof built_in / sizeof *built_in, true);
 }
 
 /* ---- the file ---- */

@@ -87,6 +87,32 @@ static void causes_of_gaps(void **state)
     end(&f);
 }
 
+/* The gap 10–32: the host waits until 15 and again 25–30, an operator runs 15–25. Waiting and
+ * operator have 10 each: waiting stands first in the order of kinds, and of its two stretches the
+ * earlier counts, as long as it is inside the gap [CAU-1.4]. */
+static void kinds_that_are_as_long_go_by_their_order(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    kernel(&f, 7, 0, 10, TRACE_NO_ID);
+    call(&f, "cudaStreamSynchronize", 5, 15, 1);
+    op(&f, "aten::mm", 15, 25);
+    call(&f, "cudaEventSynchronize", 25, 30, 2);
+    call(&f, "cudaLaunchKernel", 30, 31, 3);
+    kernel(&f, 7, 32, 40, 3);
+    struct idle idle = idle_of(&f, CAUSES_KEEP_LAST_STEP);
+    const int64_t *host_ns = idle.streams[0].host_ns;
+    assert_int_equal(host_ns[HOST_SYNCHRONISATION], 10 * US);
+    assert_int_equal(host_ns[HOST_OPERATOR], 10 * US);
+    assert_int_equal(host_ns[HOST_RUNTIME], US);
+    assert_int_equal(host_ns[HOST_NOTHING], US);
+    assert_string_equal(idle.longest[0].host, "synchronisation");
+    assert_string_equal(idle.longest[0].host_name, "cudaStreamSynchronize");
+    assert_int_equal(idle.longest[0].host_event, 1);
+    end(&f);
+}
+
 /* The gap 10–100: Python 10–50, in it an operator 20–70, which is cut where its parent ends. What
  * another thread does, and an annotation, say nothing of the thread that launches [CAU-1.1]. */
 static void an_event_ends_with_its_parent(void **state)
@@ -235,6 +261,7 @@ int main(void)
         cmocka_unit_test(a_gap_is_divided_by_what_the_host_did),
         cmocka_unit_test(data_loading_comes_first),
         cmocka_unit_test(causes_of_gaps),
+        cmocka_unit_test(kinds_that_are_as_long_go_by_their_order),
         cmocka_unit_test(an_event_ends_with_its_parent),
         cmocka_unit_test(gaps_of_a_device),
         cmocka_unit_test(the_last_step_is_dropped_with_its_work),

@@ -181,6 +181,51 @@ static void what_if_several_names_took_another_time(void **state)
     end(&f);
 }
 
+/* Beside the path of 60 another thread works from 0 to 45: the work for nothing leaves that, not
+ * the 30 before the work; and twice the other thread's operator is a path of 90. */
+static void another_path_bounds_what_a_name_gains(void **state)
+{
+    static const struct path_scale work = {.name = "gemm", .numerator = 1, .denominator = 4};
+    static const struct path_scale other = {.name = "aten::sort", .numerator = 2, .denominator = 1};
+    struct fixture f;
+    (void)state;
+    begin(&f);
+    build_wait(&f);
+    op(&f, "aten::sort", 0, 45);
+    trace_set_index(&f.build.trace->events.track, f.build.trace->events.count - 1,
+                    build_track(&f.build, BUILD_HOST_PID, 2));
+    struct critical_path path =
+        path_of(&f, (struct path_request){.scales = &work, .scale_count = 1});
+    assert_int_equal(path.length_ns, 60 * US);
+    assert_int_equal(path.scaled_length_ns, 45 * US);
+    assert_string_equal(path.gains[0].name, "gemm");
+    assert_int_equal(path.gains[0].length_ns, 45 * US);
+    path = path_of(&f, (struct path_request){.scales = &other, .scale_count = 1});
+    assert_int_equal(path.scaled_length_ns, 90 * US);
+    end(&f);
+}
+
+/* Nine names each have a microsecond of the path: the gains of more names than fit side by side. */
+static void each_of_many_names_gains_what_it_has(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    struct fixture f;
+    (void)state;
+    begin(&f);
+    for (int64_t i = 0; i < 9; i++) {
+        op(&f, names[i], i, i + 1);
+    }
+    op(&f, "a", 9, 10);
+    struct critical_path path = path_of(&f, (struct path_request){.top = 9});
+    assert_int_equal(path.length_ns, 10 * US);
+    assert_int_equal(path.gain_count, 9);
+    for (size_t i = 0; i < 9; i++) {
+        assert_string_equal(path.gains[i].name, names[i]);
+        assert_int_equal(path.gains[i].length_ns, (i == 0 ? 8 : 9) * US);
+    }
+    end(&f);
+}
+
 static void a_window_is_an_instance_of_an_annotation(void **state)
 {
     (void)state;
@@ -225,6 +270,8 @@ int main(void)
         cmocka_unit_test(edges_are_written_in_part),
         cmocka_unit_test(a_factor_is_rounded_half_to_even),
         cmocka_unit_test(what_if_several_names_took_another_time),
+        cmocka_unit_test(another_path_bounds_what_a_name_gains),
+        cmocka_unit_test(each_of_many_names_gains_what_it_has),
         cmocka_unit_test(a_window_is_an_instance_of_an_annotation),
         cmocka_unit_test(an_empty_trace_has_an_empty_path),
     };

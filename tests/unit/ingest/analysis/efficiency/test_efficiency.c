@@ -260,6 +260,70 @@ static void own_peaks_come_first(void **state)
     end(&f);
 }
 
+/* Bandwidth in TB/s of the sheets, 0: not known. */
+static void devices_are_known_by_words_of_their_names(void **state)
+{
+    static const struct {
+        const char *name, *key;
+        double terabytes;
+    } cases[] = {
+        {"NVIDIA H200", "H200", 4.8},
+        {"NVIDIA H100 80GB HBM3", "H100 80GB HBM3", 3.35},
+        {"NVIDIA A100-SXM4-40GB", "A100-SXM4-40GB", 1.555},
+        {"NVIDIA A100-SXM4-80GB", "A100", 2.039},
+        {"NVIDIA L4", "NVIDIA L4", 0.3},
+        {"AMD Instinct MI300X", "MI300X", 5.3},
+        {"AMD Instinct MI300X VF", "MI300X", 5.3},
+        {"AMD Instinct MI210", "MI210", 1.6},
+        {"NVIDIA L40S", NULL, 0},
+        {"NVIDIA GH200 480GB", NULL, 0},
+        {"NVIDIA H20", NULL, 0},
+        {"", NULL, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s", cases[i].name);
+        struct device_properties device = {.has = DEVICE_HAS_NAME, .name = name};
+        const struct trace trace = {.devices = &device, .device_count = 1};
+        const struct device_peaks *peaks = device_peaks_find(&trace, NULL);
+        if (cases[i].key == NULL) {
+            assert_null(peaks);
+        } else {
+            assert_non_null(peaks);
+            assert_string_equal(peaks->name, cases[i].key);
+            assert_near(peaks->bandwidth_bytes_per_second, cases[i].terabytes * 1e12);
+        }
+    }
+}
+
+#define KERNEL_OF(device, ts, dur, correlation) \
+    X("kernel", "gemm", ts, dur,                \
+      "\"device\": " #device ", \"stream\": 7, \"correlation\": " #correlation)
+
+/* The same product on each of two devices, which work from 200 to 220 together: 131,072 operations
+ * in 20 us, of what both could do. */
+static void two_devices_could_do_twice_as_much(void **state)
+{
+    static const char events[] =
+        X("cpu_op", "aten::mm", 10, 20, "\"Input Dims\": [[64, 32], [32, 16]], " MM_TYPES) "," LAUNCH(15, 1) "," X(
+            "cpu_op", "aten::mm", 40, 20,
+            "\"Input Dims\": [[64, 32], [32, 16]], " MM_TYPES) "," LAUNCH(45,
+                                                                          2) "," KERNEL_OF(0, 200,
+                                                                                           10,
+                                                                                           1) "," KERNEL_OF(1,
+                                                                                                            205,
+                                                                                                            15,
+                                                                                                            2);
+    struct fixture f;
+    (void)state;
+    begin(&f, events);
+    struct efficiency efficiency = by(&f, EFFICIENCY_BY_OPERATOR);
+    assert_true(efficiency.rows[0].total_flops == 131072);
+    assert_near(efficiency.mfu, 131072 / (2 * 989.4e12) / 20e-6);
+    end(&f);
+}
+
 static void faults_of_a_file_of_peaks(void **state)
 {
     static const char *const bad[] = {
@@ -296,6 +360,8 @@ int main(void)
         cmocka_unit_test(inputs_are_read_on_request_alone),
         cmocka_unit_test(a_kernel_at_its_roofline_shortens_the_path),
         cmocka_unit_test(own_peaks_come_first),
+        cmocka_unit_test(devices_are_known_by_words_of_their_names),
+        cmocka_unit_test(two_devices_could_do_twice_as_much),
         cmocka_unit_test(faults_of_a_file_of_peaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,7 @@ static void convolutions(void **state)
 }
 
 #define CAUSAL_4 "[\"\",\"\",\"\",\"\",\"True\"]"
+#define CAUSAL_14 "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"]"
 #define CAUSAL_11 "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"]"
 #define FLASH "aten::_scaled_dot_product_flash_attention"
 
@@ -118,6 +119,15 @@ static void attention_with_fewer_heads_of_keys(void **state)
          2 * 4 * 4 * 40 + 32, (2 * (64 + 32 + 32) + 64) * 2},
         {FLASH "_backward", "[[],[1,4,2,8],[1,2,2,8],[1,2,2,8]]", BFLOATS, CAUSAL_11,
          2 * 4 * 2 * 40 + 16, (2 * (64 + 32 + 32) + 64) * 2},
+        /* 5 heads of queries on 2 of keys: whole ones count, 2. 2 queries by 3 keys of dimension 8:
+         * 6 pairs, and 3 x 16 additions; causal 2 pairs, and half of the additions. */
+        {"aten::_scaled_dot_product_cudnn_attention_backward", "[[],[1,5,2,8],[1,2,3,8],[1,2,3,8]]",
+         BFLOATS, NULL, 2 * 5 * 6 * 40 + 48, (2 * (80 + 48 + 48) + 80) * 2},
+        {"aten::_scaled_dot_product_cudnn_attention_backward", "[[],[1,5,2,8],[1,2,3,8],[1,2,3,8]]",
+         BFLOATS, CAUSAL_14, 2 * 5 * 2 * 40 + 24, (2 * (80 + 48 + 48) + 80) * 2},
+        {"aten::_scaled_dot_product_efficient_attention_backward",
+         "[[],[1,5,2,8],[1,2,3,8],[1,2,3,8]]", BFLOATS, CAUSAL_11, 2 * 5 * 2 * 40 + 24,
+         (2 * (80 + 48 + 48) + 80) * 2},
         /* Causal unless it says otherwise. */
         {"flash_attn::_flash_attn_backward", "[[],[1,2,4,8],[1,2,2,8],[1,2,2,8]]", BFLOATS, NULL,
          2 * 4 * 2 * 40 + 16, (2 * (64 + 32 + 32) + 64) * 2},
