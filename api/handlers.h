@@ -97,10 +97,11 @@ bool diff_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool diff_summary_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool diff_causes_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool diff_tree_get(struct api_call *call, struct err *err) KS_MUST_USE;
-/* timeline.c, timeline_event.c, search.c, window.c, trace_export.c */
+/* timeline.c, timeline_event.c, tensors.c, search.c, window.c, trace_export.c */
 bool timeline_tracks(struct api_call *call, struct err *err) KS_MUST_USE;
 bool timeline_window(struct api_call *call, struct err *err) KS_MUST_USE;
 bool timeline_event_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool event_tensors_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool search_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool window_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool trace_export_get(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -153,6 +153,8 @@ static const struct route routes[] = {
      TARGET_TRACE, "start_ns end_ns width_px tracks"},
     {"GET", V1 "/traces/{id}/events/{event}", timeline_event_get, "An event with all it says",
      READS, KEPT, TARGET_TRACE, NONE},
+    {"GET", V1 "/traces/{id}/events/{event}/tensors", event_tensors_get,
+     "Tensors of a call, who wrote and who reads them", READS, KEPT, TARGET_TRACE, NONE},
     {"GET", V1 "/traces/{id}/search", search_get, "Names and events that hold a text", READS, KEPT,
      TARGET_TRACE, "q start_ns end_ns limit"},
     {"GET", V1 "/traces/{id}/window", window_get, "Figures of a window of time", READS, KEPT,

@@ -29,6 +29,7 @@ static const char *const view_names[VIEW_COUNT] = {
     [VIEW_SNAPSHOT] = "memory_snapshot",
     [VIEW_CATEGORIES] = "memory_categories",
     [VIEW_MEMORY_COUNTERS] = "memory_counters",
+    [VIEW_EXECUTION] = "execution_trace",
 };
 
 /* ["overview", "operators", ...] */

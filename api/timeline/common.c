@@ -4,6 +4,7 @@
 #include "ingest/store/store_timeline.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROWS_DEFAULT 1000
@@ -91,4 +92,18 @@ bool timeline_range(int64_t *start_ns,
                               "start_ns=%" PRId64 " is not before end_ns=%" PRId64
                               ": a window begins before it ends",
                               *start_ns, *end_ns);
+}
+
+bool timeline_event_number(const struct api_call *call, uint32_t *number, struct err *err)
+{
+    const char *text = call->params[1];
+    bool is_number = *text != '\0' && strspn(text, "0123456789") == strlen(text);
+    unsigned long long value =
+        is_number && strlen(text) < 11 ? strtoull(text, NULL, 10) : UINT64_MAX;
+    *number = (uint32_t)value;
+    return value < TIMELINE_NO_EVENT ||
+           err_set(err, ERR_NOT_FOUND,
+                   "There is no event \"%.20s\": events are numbered from 0 in the order of the "
+                   "file",
+                   text);
 }

@@ -25,6 +25,11 @@ bool timeline_load(struct store_trace **trace,
 /* Adds the advice "upload it again" to an ERR_GONE; leaves other errors alone. Returns false. */
 bool timeline_gone(struct err *err);
 
+/* The number of an event in params[1]. ERR_NOT_FOUND for anything but one. */
+bool timeline_event_number(const struct api_call *call,
+                           uint32_t *number,
+                           struct err *err) KS_MUST_USE;
+
 /* Answers with the rows that an analysis gives of the events of the trace in params[0]. */
 bool timeline_answer_rows(struct api_call *call,
                           struct table_view *view,

@@ -4,8 +4,6 @@
 #include "ingest/query/timeline/query.h"
 #include "ingest/store/events/documents/json_members.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NO_TRACK UINT32_MAX
@@ -95,28 +93,14 @@ static void write_places(struct json_write *w,
     jw_array_end(w);
 }
 
-/* The number in params[1]. */
-static bool read_number(const struct api_call *call, uint32_t *number, struct err *err)
-{
-    const char *text = call->params[1];
-    bool is_number = *text != '\0' && strspn(text, "0123456789") == strlen(text);
-    unsigned long long value =
-        is_number && strlen(text) < 11 ? strtoull(text, NULL, 10) : UINT64_MAX;
-    *number = (uint32_t)value;
-    return value < TIMELINE_NO_EVENT ||
-           err_set(err, ERR_NOT_FOUND,
-                   "There is no event \"%.20s\": events are numbered from 0 in the order of the "
-                   "file",
-                   text);
-}
-
 bool timeline_event_get(struct api_call *call, struct err *err)
 {
     struct store_trace *trace = NULL;
     struct timeline *timeline = NULL;
     uint32_t number = 0;
     struct timeline_event event;
-    if (!read_number(call, &number, err) || !timeline_load(&trace, &timeline, call, err)) {
+    if (!timeline_event_number(call, &number, err) ||
+        !timeline_load(&trace, &timeline, call, err)) {
         return false;
     }
     if (!query_timeline_event(call->snapshot, call_arena(call), trace->id, number, &event, err)) {

@@ -41,8 +41,8 @@ static size_t span_begin(const char *name, size_t len)
 /* Without what only says which kind of file it is. */
 static size_t stem_len(const char *name, size_t len)
 {
-    static const char *const suffixes[] = {"_perf_data.csv", ".json", ".csv",
-                                           ".txt",           ".md",   ".sqlite"};
+    static const char *const suffixes[] = {"_perf_data.csv", ".json", ".csv", ".txt", ".md",
+                                           ".sqlite",        ".et"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         if (ends_with(name, len, suffixes[i])) {
             return len - strlen(suffixes[i]);

@@ -7,6 +7,7 @@
 #include "ingest/formats/comparison_report/report.h"
 #include "ingest/formats/database/recordings.h"
 #include "ingest/formats/event_log/recorder.h"
+#include "ingest/formats/execution_trace/execution_trace.h"
 #include "ingest/formats/json/text_stream.h"
 #include "ingest/formats/memory_snapshot/snapshot.h"
 #include "ingest/formats/memory_timeline/memory_timeline.h"
@@ -107,6 +108,7 @@ static const struct format_reader readers[] = {
     {"proton", {".hatchet"}, proton_recognises, proton_read},
     {"xplane", {".pb"}, xplane_recognises, xplane_read},
     {"perfetto", {".pftrace", ".perfetto-trace"}, perfetto_recognises, perfetto_read},
+    {"execution-trace", {".et"}, execution_trace_recognises, execution_trace_read},
     {"kernel-table", {NULL}, kernel_text_table_recognises, kernel_text_table_read},
     {"ncu-csv", {".csv"}, ncu_csv_recognises, ncu_csv_read},
     {"nsys-csv", {".csv"}, nsys_csv_recognises, nsys_csv_read},

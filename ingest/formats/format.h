@@ -34,7 +34,7 @@ struct format_bundle {
      * "ncu-csv", "nsys-csv", "perf-data", "counters", "comparison-report",
      * "operations"; of other recorders "memory-snapshot", "memory-timeline", "nsys-sqlite", "rpd",
      * "rocpd-db", "ascend-db", "rocprofv3-json", "xplane", "perfetto",
-     * "ascend-pytorch"; stacks: "speedscope", "proton", "collapsed-stacks". */
+     * "ascend-pytorch", "execution-trace"; stacks: "speedscope", "proton", "collapsed-stacks". */
     const char *format;
     struct format_item *items;
     size_t item_count;
@@ -70,8 +70,8 @@ void format_bundle_free(struct format_bundle *bundle);
 
 /* Splits a file name into worker and span digits ("" when none) [TB-2a]:
  * worker[.digits].pt.trace.json[.gz]. Any other name is the worker, without .gz/.zst and then
- * without _perf_data.csv, .json, .csv, .txt, .md or .sqlite. Both outputs are malloc'ed copies.
- * False without memory. */
+ * without _perf_data.csv, .json, .csv, .txt, .md, .sqlite or .et. Both outputs are malloc'ed
+ * copies. False without memory. */
 bool format_split_name(const char *file_name, char **worker, char **span_digits) KS_MUST_USE;
 
 /* Whether the name ends as files of a format or archives of such files do, packed or not. */

@@ -38,6 +38,7 @@ const VIEWS = {
     cycles: () => import('./views/cycles/cycles.js'),
     memory: () => import('./views/memory/memory.js'),
     snapshot: () => import('./views/snapshot/snapshot.js'),
+    execution: () => import('./views/execution/execution.js'),
     modules: () => import('./views/modules/modules.js'),
     flame: () => import('./views/flame/flame.js'),
     calls: () => import('./views/calltree/calltree.js'),

@@ -108,6 +108,64 @@ class Snapshots(unittest.TestCase):
             self.assertEqual(server.get('/api/v1/traces/%d/memory-snapshot' % kineto).status, 404)
 
 
+class ExecutionTraces(unittest.TestCase):
+    """A made run of seven calls, as the profiler and as an observer saw it [FMT-9]."""
+
+    def ends(self, server, trace):
+        """By name of the call: who wrote its inputs, who reads its outputs."""
+        out = {}
+        for event in range(9):
+            name = server.get('/api/v1/traces/%d/events/%d' % (trace, event)).json()['name']
+            answer = server.get('/api/v1/traces/%d/events/%d/tensors' % (trace, event)).json()
+            out[name] = ([[end['name'] for end in tensor['written_by']] for tensor in answer['inputs']], [[end['name'] for end in tensor['read_by']] for tensor in answer['outputs']])
+            for tensor in answer['inputs'] + answer['outputs']:
+                for end in tensor.get('written_by', []) + tensor.get('read_by', []):
+                    self.assertEqual(server.get('/api/v1/traces/%d/events/%d' % (trace, end['event'])).json()['name'], end['name'])
+                    self.assertIsNotNone(end['track'])
+        return out
+
+    def test_tensors(self):
+        forms = {'execution.json': recordings.execution_trace(), 'old.json': recordings.execution_trace('1.0.1'), 'chakra.json': recordings.chakra_json(), 'list.json': recordings.chakra_json(True),
+                 'chakra.et': recordings.chakra()}
+        with kinetoscope.Server() as server:
+            for name, content in forms.items():
+                kineto = upload(server, name, 'rank0.pt.trace.json', recordings.execution_kineto())['id']
+                self.assertIsNone(server.get('/api/v1/traces/%d/events/0/tensors' % kineto).json()['execution_trace'])
+                trace = upload(server, name, name, content)
+                self.assertEqual((trace['format'], trace['views'], trace['has_events'], trace['events'], trace['warnings']), ('execution-trace', ['execution_trace'], False, 9, []))
+                self.assertEqual(self.ends(server, kineto), {
+                    'aten::t': ([[]], [['aten::addmm']]), 'aten::addmm': ([[], ['aten::t']], [['aten::relu_']]), 'aten::linear': ([[], []], [['aten::relu_']]),
+                    'aten::relu_': ([['aten::linear']], [['aten::view', 'aten::cat']]), 'aten::view': ([['aten::relu_']], [['aten::cat']]),
+                    'aten::cat': ([['aten::view'], ['aten::relu_']], [['aten::sum "all"']]), 'aten::sum "all"': ([['aten::cat']], [[]]), 'gemm': ([], []), 'aten::zeros': ([], [])})
+                cat = server.get('/api/v1/traces/%d/events/5/tensors' % kineto).json()
+                self.assertEqual(cat['execution_trace'], {'id': trace['id'], 'file_name': name, 'node': 8})
+                first = {key: cat['inputs'][0][key] for key in ('position', 'tensor', 'storage', 'dtype', 'shape', 'device', 'elements', 'element_bytes')}
+                self.assertEqual(first, {'position': 0, 'tensor': 54, 'storage': 62, 'dtype': 'float', 'shape': '[64]', 'device': 'cuda:0', 'elements': 64, 'element_bytes': 4})
+
+    def test_ranks_do_not_answer_for_each_other(self):
+        with kinetoscope.Server() as server:
+            kineto = upload(server, 'job', 'rank0.pt.trace.json', recordings.execution_kineto())['id']
+            path = '/api/v1/traces/%d/events/2/tensors' % kineto
+            upload(server, 'job', 'execution_rank1.json', recordings.execution_trace())
+            self.assertIsNone(server.get(path).json()['execution_trace'])
+            one = upload(server, 'job', 'execution.json', recordings.execution_trace())['id']
+            self.assertEqual(server.get(path).json()['execution_trace']['id'], one)
+            upload(server, 'job', 'another.json', recordings.execution_trace())
+            self.assertIsNone(server.get(path).json()['execution_trace'])
+            mine = upload(server, 'job', 'execution_rank0.json', recordings.execution_trace())['id']
+            self.assertEqual(server.get(path).json()['execution_trace']['id'], mine)
+
+    def test_damage(self):
+        with kinetoscope.Server() as server:
+            cut = upload(server, 'cut', 'execution.json', recordings.execution_trace()[:-900])
+            self.assertEqual([w['code'] for w in cut['warnings']], ['truncated'])
+            self.assertLess(cut['events'], 9)
+            cut = upload(server, 'cut', 'chakra.et', recordings.chakra()[:-5])
+            self.assertEqual(([w['code'] for w in cut['warnings']], cut['events']), (['truncated'], 8))
+            self.assertEqual(server.put('cut', 'empty.json', b'{"schema": "1.0.1", "nodes": []}').status, 422)
+            self.assertEqual(server.get('/api/v1/traces/%d/events/0/tensors' % cut['id']).status, 404)
+
+
 class MemoryTimelines(unittest.TestCase):
     def test_categories(self):
         with kinetoscope.Server() as server:

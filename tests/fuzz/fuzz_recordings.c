@@ -1,6 +1,8 @@
 /* Files of other recorders: pickles, protocol buffers, JSON, databases. */
 #include "ingest/analysis/contents/contents.h"
+#include "ingest/analysis/execution_trace/tensors.h"
 #include "ingest/analysis/memory_snapshot/memory_snapshot.h"
+#include "ingest/formats/execution_trace/execution_trace.h"
 #include "ingest/formats/memory_snapshot/snapshot.h"
 #include "ingest/input/input.h"
 #include "ingest/input/tar.h"
@@ -8,6 +10,9 @@
 #include "tests/fuzz/fuzz_reading.h"
 
 #include <string.h>
+
+/* Of an execution trace; each costs a scan. */
+#define NODES_ASKED 64
 
 static void ask_contents(const struct format_bundle *bundle)
 {
@@ -73,6 +78,29 @@ static void load_snapshot(const uint8_t *bytes, size_t len)
     input_close(in);
 }
 
+/* Whatever the bytes are: what is no JSON is tried as Chakra's messages. */
+static void load_execution_trace(const uint8_t *bytes, size_t len)
+{
+    const struct format_options options = {.memory_budget_bytes = (size_t)256 << 20};
+    struct execution_trace *trace = NULL;
+    struct err err = ERR_INIT;
+    struct input *in = NULL;
+    struct arena arena;
+    arena_init(&arena, 0);
+    fuzz_require(input_open_memory(&in, bytes, len, 0, &err), "memory can be opened");
+    if (execution_trace_load(in, &options, &trace, &err)) {
+        for (uint32_t i = 0; i < trace->node_count && i < NODES_ASKED; i++) {
+            struct node_tensors tensors;
+            fuzz_require(node_tensors_find(trace, i, &arena, &tensors), "tensors need no luck");
+        }
+        execution_trace_destroy(trace);
+    } else {
+        fuzz_require(err.msg[0] != '\0', "who refuses says why");
+    }
+    arena_free(&arena);
+    input_close(in);
+}
+
 /* Databases lie in files, in which SQLite seeks. */
 static bool read_database(const uint8_t *bytes, size_t len, struct format_bundle *bundle)
 {
@@ -120,6 +148,7 @@ int fuzz_one_input(const uint8_t *bytes, size_t len)
     if (memory_snapshot_recognises((const char *)bytes, len)) {
         load_snapshot(bytes, len);
     }
+    load_execution_trace(bytes, len);
     if (zip_recognises((const char *)bytes, len)) {
         read_zip(bytes, len);
     }

@@ -35,6 +35,7 @@ static const char *const view_labels[VIEW_COUNT] = {
     [VIEW_SNAPSHOT] = "Memory snapshot",
     [VIEW_CATEGORIES] = "Memory by category",
     [VIEW_MEMORY_COUNTERS] = "Memory counters",
+    [VIEW_EXECUTION] = "Execution trace",
 };
 
 const char *time_category_name(enum time_category role)

@@ -66,6 +66,7 @@ enum view {
     VIEW_SNAPSHOT,   /* a memory snapshot [FMT-4] */
     VIEW_CATEGORIES, /* memory by category over time [FMT-7] */
     VIEW_MEMORY_COUNTERS, /* counters in a unit of bytes */
+    VIEW_EXECUTION,       /* an execution trace [FMT-9] */
     VIEW_COUNT
 };
 const char *view_label(enum view view); /* "Overview", ... */

@@ -16,6 +16,7 @@ export const TRACE_VIEWS = [
     { view: 'utilisation', label: 'Utilisation' },
     { view: 'memory', label: 'Memory', from: ['memory', 'memory_counters', 'memory_categories'] },
     { view: 'snapshot', label: 'Memory snapshot', from: ['memory_snapshot'] },
+    { view: 'execution', label: 'Execution trace', from: ['execution_trace'] },
     { view: 'modules', label: 'Modules', from: ['modules', 'lightning'] },
     { view: 'flame', label: 'Flame graph', when: ({ has_events: has, events }) => has && events > 0 },
     { view: 'calls', label: 'Call tree', from: ['trace'] },
@@ -27,7 +28,7 @@ export const TRACE_VIEWS = [
 ];
 
 /** The view that answers most of what a file holds, best first. */
-const HOMES = ['overview', 'comparison', 'utilisation', 'cycles', 'operators', 'kernels', 'snapshot'];
+const HOMES = ['overview', 'comparison', 'utilisation', 'cycles', 'operators', 'kernels', 'snapshot', 'execution'];
 
 /** Where one lands when nothing better is known: a table or a report has no overview. @param {Trace} trace */
 export const homeView = (trace) => HOMES.find((view) => hasView(trace, view)) ?? 'overview';

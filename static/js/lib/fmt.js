@@ -214,7 +214,7 @@ export const deviceName = (device) => device.replace(/^([A-Z]+)(\d+)$/, '$1 $2')
 const FORMATS = {
     'chrome-trace': 'trace', 'plugin-json': 'plugin answers', 'kernel-table': 'kernel table', 'ncu-csv': 'Nsight Compute table', 'nsys-csv': 'Nsight Systems table',
     'nsys-sqlite': 'Nsight Systems export', 'perf-data': 'cycles', counters: 'counters', operations: 'operations of a job', 'comparison-report': 'comparison report',
-    'memory-snapshot': 'memory snapshot', 'memory-timeline': 'memory timeline', 'ascend-pytorch': 'Ascend trace', 'ascend-db': 'Ascend database', 'rocprofv3-json': 'rocprofv3 trace',
+    'memory-snapshot': 'memory snapshot', 'memory-timeline': 'memory timeline', 'execution-trace': 'execution trace', 'ascend-pytorch': 'Ascend trace', 'ascend-db': 'Ascend database', 'rocprofv3-json': 'rocprofv3 trace',
     rpd: 'rocmProfileData', 'rocpd-db': 'rocprofv3 database', xplane: 'XLA trace', perfetto: 'Perfetto trace',
     speedscope: 'speedscope profile', proton: 'Proton profile', 'collapsed-stacks': 'collapsed stacks',
 };

@@ -65,3 +65,14 @@ interface TimelineRow {
 
 /** The chosen slice. `slice` follows when the server has told it. */
 interface TimelineSelection { pane: number; event: number; place: TimelinePlace | null; detail: TimelineEvent | null }
+
+/** A call at the other end of a tensor; without a place where the trace does not have it. */
+interface TensorEnd { node: number; name: string; event: number | null; track: number | null; lane: number | null; start_ns: number | null; dur_ns: number | null }
+
+/** A tensor that a call reads (`written_by`) or gives (`read_by`). */
+interface CallTensor {
+    position: number; tensor: number; storage: number; dtype: string | null; shape: string | null; device: string | null; elements: number; element_bytes: number;
+    written_by?: TensorEnd[]; read_by?: TensorEnd[]; more: boolean; by_storage: boolean;
+}
+
+interface CallTensors { event: number; record_function_id: number | null; execution_trace: { id: number; file_name: string; node: number } | null; inputs: CallTensor[]; outputs: CallTensor[] }

@@ -9,6 +9,9 @@ export const tracks = (id, signal) => call(`traces/${id}/timeline/tracks`, { sig
 /** @param {string} id of the trace @param {number} number @param {AbortSignal} [signal] @returns {Promise<TimelineEvent>} */
 export const event = (id, number, signal) => call(`traces/${id}/events/${number}`, { signal });
 
+/** @param {string} id of the trace @param {number} number @returns {Promise<CallTensors>} */
+export const tensors = (id, number) => call(`traces/${id}/events/${number}/tensors`);
+
 /** @param {string} id @param {AbortSignal} signal @returns {Promise<TimelineTracks | null>} null: it has none */
 export const tracksIfAny = (id, signal) => tracks(id, signal).catch((error) => {
     if (error instanceof ApiError && error.status === 404) return null;

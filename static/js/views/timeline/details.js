@@ -7,6 +7,7 @@ import { skeleton, showFailure } from '../../lib/states.js';
 import { frameList, readFrame } from '../../lib/frames.js';
 import { frameBox } from '../stacks/frames.js';
 import { eventStack } from '../stacks/event.js';
+import { tensorsOf } from './tensors.js';
 import { figures } from '../../table/detail_parts.js';
 import { searchWord } from '../../lib/names.js';
 import * as fmt from '../../lib/fmt.js';
@@ -47,7 +48,7 @@ export function showDetails(box, selection, around) {
                 h('button', { class: 'button small', type: 'button', 'data-tip': 'The event as recorded', onclick: () => copy(JSON.stringify(detail.raw, null, 1), 'Event copied') }, icon('copy'), 'Copy JSON'))),
         figures(pairs),
         h('div', { class: 'tl-columns' },
-            eventStack(detail, around.choose), flows(detail, around),
+            eventStack(detail, around.choose), flows(detail, around), tensorsOf(detail, around),
             args.length ? h('section', { class: 'tl-part tl-args' }, h('h3', null, 'Arguments'), argTable(args)) : null,
             stack ? h('section', { class: 'tl-part' }, h('h3', null, 'Call stack'), frameBox(frameList(String(stack[1])))) : null));
 }

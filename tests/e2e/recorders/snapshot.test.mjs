@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startServer, startBrowser, newPage, visit, put, get, eventually, addressed, settled, axeFaults } from './support.mjs';
+import { startServer, startBrowser, newPage, visit, put, get, eventually, addressed, settled, axeFaults } from '../support.mjs';
 
-const FIXTURES = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../fixtures');
+const FIXTURES = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../fixtures');
 /** Snapshots: a given one, one whose block is twice as large, and one with many small blocks beside a large one. */
 const MAKE = `
 import pickle, sys
