@@ -187,6 +187,9 @@ bool store_project_of_name(struct db *db,
 
 /* ---- shared statements ---- */
 
+/* The analysis_version of an upload whose file of results is lost. */
+#define STORE_VERSION_LOST "-1"
+
 /* A run goes with its last upload, but waits for uploads that are analysed again
  * (catalogue/takeover.h). */
 #define STORE_DELETE_EMPTY_RUNS                                                            \

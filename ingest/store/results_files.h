@@ -38,6 +38,20 @@ bool results_file_is_there(const struct store *store,
                            uint64_t size_bytes,
                            bool *is_there,
                            struct err *err) KS_MUST_USE;
+/* ---- as objects ----
+ * Where uploads are objects, a file is put there before the catalogue names it, and results/ is a
+ * cache: a file that is missing there, or has another hash when it is opened for the first time
+ * after a start, is fetched. Any server with this catalogue and these objects opens every trace. */
+
+/* Bytes of the files in results/. */
+uint64_t results_cached_bytes(const struct store *store);
+void results_cached_count(const struct store *store, uint64_t bytes); /* what a look has found */
+/* Removes the file from results/ unless it is the only copy. Whoever has it open keeps it. */
+bool results_file_uncache(struct store *store,
+                          const char *key,
+                          uint64_t size_bytes,
+                          struct err *err) KS_MUST_USE;
+
 /* Bytes of all files that the catalogue names. */
 uint64_t results_files_bytes(const struct store *store);
 
@@ -55,7 +69,7 @@ bool results_file_begin(struct results_file *file, size_t bytes, struct db **db,
 void results_file_end(struct results_file *file);
 /* After the last row. */
 bool results_file_seal(struct results_file *file, struct err *err) KS_MUST_USE;
-/* Syncs sealed files and their names. */
+/* Makes sealed files durable: synced with their names, or put to the objects. */
 bool results_files_sync(struct results_file *const *files,
                         size_t count,
                         struct err *err) KS_MUST_USE;

@@ -164,7 +164,7 @@ static bool open_embedded(struct store *store, struct err *err)
 }
 
 /* A server's catalogue is created or opened, never taken over. */
-static bool open_on_server(struct store *store, struct err *err)
+static bool open_on_server(struct store *store, bool has_objects, struct err *err)
 {
     int64_t version = 0;
     atomic_store(&store->renewed_at_ms, monotonic_ms());
@@ -184,12 +184,12 @@ static bool open_on_server(struct store *store, struct err *err)
                        "new database and upload the traces again",
                        (long long)version, SCHEMA_VERSION);
     }
-    return server_catalogue_check(store, err);
+    return server_catalogue_check(store, has_objects, err);
 }
 
-static bool open_database(struct store *store, struct err *err)
+static bool open_database(struct store *store, bool has_objects, struct err *err)
 {
-    return store->database_url != NULL ? open_on_server(store, err)
+    return store->database_url != NULL ? open_on_server(store, has_objects, err)
                                        : open_embedded(store, err) && open_log(store, err);
 }
 
@@ -235,10 +235,11 @@ static bool open_parts(struct store *store,
 {
     store->writer_is_durable = true;
     /* The log is there once something has been written. */
-    return open_database(store, err) && end_copy(store, err) && remove_unpublished(store, err) &&
-           results_files_recover(store, err) && store_purge(store, err) &&
-           series_metrics_purge(store, err) && store_purge_jobs(store, err) &&
-           open_objects(store, objects, use, err) && store_blobs_sweep(store, err);
+    return open_database(store, objects != NULL, err) && end_copy(store, err) &&
+           remove_unpublished(store, err) && results_files_recover(store, err) &&
+           store_purge(store, err) && series_metrics_purge(store, err) &&
+           store_purge_jobs(store, err) && open_objects(store, objects, use, err) &&
+           store_blobs_sweep(store, err);
 }
 
 static void free_store(struct store *store)

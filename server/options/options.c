@@ -316,14 +316,13 @@ const struct option option_table[] = {
     {"retain-raw", KIND_VALUE, STORING, "yes|no", "keep the uploaded files after analysis (yes)",
      set_retain_raw, GROUP_DATA},
     {"objects-url", KIND_VALUE, STORING, "URL",
-     "keep uploads in s3://bucket/prefix, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
-     "AWS_REGION "
-     "and, elsewhere than at Amazon, AWS_ENDPOINT_URL_S3 from the environment; or in "
-     "file:///folder "
-     "(--data-dir)",
+     "keep uploads and results in s3://bucket/prefix, with AWS_ACCESS_KEY_ID, "
+     "AWS_SECRET_ACCESS_KEY, AWS_REGION and, elsewhere than at Amazon, AWS_ENDPOINT_URL_S3 "
+     "from the environment; or in file:///folder (--data-dir)",
      set_objects_url, GROUP_DATA},
     {"objects-cache", KIND_VALUE, STORING, "SIZE",
-     "uploads of --objects-url that --data-dir keeps as well (10G)", set_objects_cache, GROUP_DATA},
+     "uploads and results of --objects-url that --data-dir keeps as well (10G)", set_objects_cache,
+     GROUP_DATA},
     {"database-url", KIND_VALUE, STORING | FOR(COMMAND_TOKEN), "URL",
      "keep runs, jobs, tags, notes and tokens in PostgreSQL, postgresql://USER@HOST/NAME, which "
      "one "

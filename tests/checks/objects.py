@@ -2,12 +2,14 @@
 """Uploads as objects (--objects-url): in a folder, in Ceph's object gateway where it can be installed, and in a peer that
 fails in ways a real one seldom does. Nothing that was acknowledged is lost when the program, the gateway or the cache
 goes; nothing is acknowledged that the objects do not have; what nobody needs is deleted. Alone: KINETOSCOPE_BIN=... """
+import concurrent.futures
 import contextlib
 import gzip
 import hashlib
 import http.client
 import json
 import pathlib
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -30,6 +32,14 @@ FIXTURE = json.loads((next((kinetoscope.FIXTURES / 'cpu_only').glob('*.pt.trace.
 def trace(number, pad=0):
     """A trace that differs from every other, at least `pad` bytes long."""
     return json.dumps({**FIXTURE, 'number': number, 'padding': '%08d' % number * (pad // 8)}).encode()
+
+
+def large_trace(number):
+    """One whose file of results is too large for its row."""
+    chance = random.Random(number)
+    events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::made_%x' % chance.getrandbits(60), 'pid': 1, 'tid': 1, 'ts': 1000 + 10 * i,
+               'dur': chance.randrange(1, 10)} for i in range(12000)]
+    return json.dumps({**FIXTURE, 'traceEvents': FIXTURE['traceEvents'] + events}).encode()
 
 
 def until(what, seconds=40):
@@ -132,6 +142,133 @@ class Folder(Case):
             time.sleep(6)  # a sweep, which must not take the only copy for a cached one
             self.check_raw(server, first, old)
             self.check_raw(server, second, new)
+
+
+class Results(Case):
+    """Files of results as objects."""
+    ASKED = ('overview', 'operators', 'timeline', 'search?q=aten', 'trace.json.gz')
+
+    def setUp(self):
+        super().setUp()
+        self.place = self.folder / 'place'
+
+    def files(self):
+        return sorted((self.data_dir / 'results').rglob('*.db')) if (self.data_dir / 'results').exists() else []
+
+    def answers(self, server, trace_id):
+        bodies = [server.get('/api/v1/traces/%d/%s' % (trace_id, what)).body for what in self.ASKED]
+        return [body.replace(b':%d/' % server.port, b':PORT/') for body in bodies]
+
+    def check_overview(self, server, trace_id, status=200):
+        answer = server.get('/api/v1/traces/%d/overview' % trace_id)
+        self.assertEqual(answer.status, status, answer.body[:500])
+        return answer
+
+    def object(self):
+        (key, sha256), = self.rows('SELECT key, sha256 FROM results_file WHERE is_object = 1 AND kind = 0')
+        return self.place / self.name(key), sha256
+
+    def object_is_there(self, key):
+        return (self.place / self.name(key)).exists()
+
+    @staticmethod
+    def name(key):
+        return pathlib.Path('results', key[:2], key[2:] + '.db')
+
+    def test_any_server_opens_them(self):
+        with self.serve('file://%s' % self.place) as server:
+            trace_id = self.upload(server, 'a.json', large_trace(1)).json()['id']
+            here = self.answers(server, trace_id)
+        path, sha256 = self.object()
+        self.assertEqual(hashlib.sha256(path.read_bytes()).hexdigest(), sha256)
+        self.assertEqual({row[1] for row in self.rows()}, {'live'})  # the upload's, none that is being written
+        other = self.folder / 'other'
+        other.mkdir()
+        shutil.copy(self.data_dir / 'kinetoscope.db', other)
+        self.data_dir = other
+        with self.serve('file://%s' % self.place) as server:
+            self.assertEqual(self.files(), [])
+            # Many at once fetch it once, and none sees half of it.
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                statuses = list(pool.map(lambda _: server.get('/api/v1/traces/%d/overview' % trace_id).status, range(16)))
+            self.assertEqual(set(statuses), {200})
+            self.assertEqual(self.answers(server, trace_id), here)
+            # The file, and its timeline, which was made when it was asked for.
+            for key, in self.rows('SELECT key FROM results_file WHERE is_object = 1'):
+                self.assertEqual((other / self.name(key)).read_bytes(), (self.place / self.name(key)).read_bytes())
+            self.assertEqual(len(self.files()), 2)
+            self.assertEqual(list((other / 'incoming').iterdir()), [])
+
+    def test_a_damaged_file_is_fetched_again(self):
+        with self.serve('file://%s' % self.place) as server:
+            trace_id = self.upload(server, 'a.json', large_trace(2)).json()['id']
+        path, sha256 = self.object()
+        for damage in (lambda bytes: b'x' * len(bytes), lambda bytes: bytes[:-4096], lambda bytes: bytes[:5000] + b'?' + bytes[5001:]):
+            file, = self.files()
+            file.write_bytes(damage(path.read_bytes()))
+            with self.serve('file://%s' % self.place) as server:
+                self.check_overview(server, trace_id)
+                self.assertEqual(hashlib.sha256(file.read_bytes()).hexdigest(), sha256)
+
+    def test_a_lost_or_damaged_object_is_made_again(self):
+        with self.serve('file://%s' % self.place) as server:
+            trace_id = self.upload(server, 'a.json', large_trace(3)).json()['id']
+            before = self.answers(server, trace_id)
+        for what in ('lost', 'damaged'):
+            with self.subTest(what):
+                path, _ = self.object()
+                if what == 'lost':
+                    path.unlink()
+                else:
+                    path.write_bytes(b'x' * path.stat().st_size)
+                shutil.rmtree(self.data_dir / 'results')
+                with self.serve('file://%s' % self.place) as server:
+                    answer = self.check_overview(server, trace_id, 410)
+                    self.assertIn(b'not in the objects', answer.body)
+                    self.assertEqual(server.get('/api/v1/runs').status, 200)
+                with self.serve('file://%s' % self.place) as server:
+                    self.assertTrue(until(lambda: server.get('/api/v1/traces/%d/overview' % trace_id).status == 200))
+                    self.assertEqual(self.answers(server, trace_id), before)
+
+    def test_they_die_with_their_trace(self):
+        with self.serve('file://%s' % self.place) as server:
+            trace_id = self.upload(server, 'a.json', large_trace(4)).json()['id']
+            path, _ = self.object()
+            self.assertEqual(server.ask('DELETE', '/api/v1/traces/%d' % trace_id).status, 204)
+            self.assertTrue(until(lambda: not path.exists()))
+            self.assertEqual(self.files(), [])
+            self.assertTrue(until(lambda: [row[1] for row in self.rows()] == ['dying']), self.rows())
+
+    def test_the_cache_keeps_its_bound(self):
+        with self.serve('file://%s' % self.place, None, '--objects-cache', '1MB') as server:
+            bodies = {number: large_trace(number) for number in range(10, 16)}
+            ids = [self.upload(server, '%d.json' % number, body).json()['id'] for number, body in bodies.items()]
+            before = [self.answers(server, trace_id) for trace_id in ids]
+
+            def cached():
+                return sum(file.stat().st_size for file in self.files())
+            self.assertTrue(all(self.object_is_there(key) for key, in self.rows('SELECT key FROM results_file WHERE is_object = 1')))
+            self.assertTrue(until(lambda: cached() <= MB), cached())
+            self.assertEqual([self.answers(server, trace_id) for trace_id in ids], before)
+            self.assertTrue(until(lambda: cached() <= MB), cached())
+
+    def test_small_ones_stay_in_their_rows(self):
+        with self.serve('file://%s' % self.place) as server:
+            self.upload(server, 'a.json', trace(5))
+            self.assertEqual(self.rows("SELECT is_object, sha256, bytes IS NULL FROM results_file"), [(0, '', 0)])
+
+    def test_embedded_files_have_their_hash(self):
+        with kinetoscope.Server(data_dir=str(self.data_dir)) as server:
+            trace_id = self.upload(server, 'a.json', large_trace(6)).json()['id']
+            file, = self.files()
+            (is_object, sha256), = self.rows('SELECT is_object, sha256 FROM results_file')
+            self.assertEqual((is_object, sha256), (0, hashlib.sha256(file.read_bytes()).hexdigest()))
+        whole = file.read_bytes()
+        file.write_bytes(whole[:5000] + b'?' + whole[5001:])
+        with kinetoscope.Server(data_dir=str(self.data_dir)) as server:
+            self.assertIn(b'damaged', self.check_overview(server, trace_id, 410).body)
+        with kinetoscope.Server(data_dir=str(self.data_dir)) as server:
+            self.assertTrue(until(lambda: server.get('/api/v1/traces/%d/overview' % trace_id).status == 200))
 
 
 class Contract(unittest.TestCase):

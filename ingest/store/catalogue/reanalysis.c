@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the place of the version of an upload whose file of results is lost. */
-#define VERSION_LOST "-1"
-
 enum stale_reason { STALE_RULES, STALE_VERSION, STALE_LOST, STALE_REASONS };
 
 struct stale {
@@ -28,7 +25,8 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
     size_t len;
     *out = (struct stale){0};
     db_prepare(&st, store->writer,
-               "SELECT id, job_id, run_id, CASE WHEN analysis_version = " VERSION_LOST " THEN 2"
+               "SELECT id, job_id, run_id, CASE WHEN analysis_version = " STORE_VERSION_LOST
+               " THEN 2"
                " WHEN analysis_version < ?3 THEN 1 ELSE 0 END, sha256 FROM upload WHERE id > ?1"
                " AND published = 1 AND (analysis_version < ?3 OR (rules <> ?2 AND EXISTS"
                " (SELECT 1 FROM trace WHERE upload_id = upload.id AND has_kernel = 1)))"
@@ -84,7 +82,8 @@ static bool mark_lost_files(struct store *store, struct err *err)
     struct err second = ERR_INIT;
     bool ok = true;
     db_prepare(&st, store->writer,
-               "SELECT trace_id, size_bytes, key FROM results_file WHERE bytes IS NULL");
+               "SELECT trace_id, size_bytes, key FROM results_file WHERE bytes IS NULL"
+               " AND is_object = 0");
     while (ok && db_next(&st)) {
         size_t len;
         bool is_there = false;
@@ -92,7 +91,7 @@ static bool mark_lost_files(struct store *store, struct err *err)
         uint64_t size_bytes = (uint64_t)db_get_int(&st);
         ok = results_file_is_there(store, db_peek_text(&st, &len), size_bytes, &is_there, err) &&
              (is_there || db_run_id(store->writer,
-                                    "UPDATE upload SET analysis_version = " VERSION_LOST
+                                    "UPDATE upload SET analysis_version = " STORE_VERSION_LOST
                                     " WHERE id = (SELECT upload_id FROM trace WHERE id = ?)",
                                     trace_id, err));
     }

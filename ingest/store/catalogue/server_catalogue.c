@@ -71,13 +71,35 @@ bool server_catalogue_create(struct store *store, struct err *err)
     return db_begin(store->writer, err) && db_end(store->writer, create(store, err), err);
 }
 
-bool server_catalogue_check(struct store *store, struct err *err)
+static bool has_files_elsewhere(struct store *store, bool *has, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, store->writer,
+               "SELECT 1 FROM results_file WHERE bytes IS NULL AND is_object = 0 LIMIT 1");
+    *has = db_next(&st);
+    return db_done(&st, err);
+}
+
+/* A new data directory, which is a cache where all that the database names is objects. */
+static bool join(struct store *store, const char *id, bool *joined, struct err *err)
+{
+    bool has_files = true;
+    if (!has_files_elsewhere(store, &has_files, err)) {
+        return false;
+    }
+    *joined = !has_files;
+    return has_files || write_id(store, FILE_NAME, id, err);
+}
+
+bool server_catalogue_check(struct store *store, bool has_objects, struct err *err)
 {
     char theirs[CATALOGUE_ID_BYTES];
     char ours[CATALOGUE_ID_BYTES];
+    bool joined = false;
     return schema_read_id(store->writer, theirs, err) &&
            read_id(store, FILE_NAME, ours, sizeof ours, err) &&
-           (strcmp(theirs, ours) == 0 ||
+           (!has_objects || ours[0] != '\0' || join(store, theirs, &joined, err)) &&
+           (joined || strcmp(theirs, ours) == 0 ||
             err_set(err, ERR_CONFLICT,
                     "the database belongs to another data directory than %s, whose traces are "
                     "not in it; give both as they were, or, should that directory be lost, write "

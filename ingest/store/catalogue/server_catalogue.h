@@ -8,8 +8,9 @@
 
 /* Creates the tables, and the file. */
 bool server_catalogue_create(struct store *store, struct err *err) KS_MUST_USE;
-/* ERR_CONFLICT: the database belongs to another data directory. */
-bool server_catalogue_check(struct store *store, struct err *err) KS_MUST_USE;
+/* ERR_CONFLICT: the database belongs to another data directory. With objects a new data directory
+ * may join it, unless files of its traces lie in that other one. */
+bool server_catalogue_check(struct store *store, bool has_objects, struct err *err) KS_MUST_USE;
 /* ERR_CONFLICT: the catalogue of this data directory is on a server, so none is embedded. */
 bool server_catalogue_none(const struct store *store, struct err *err) KS_MUST_USE;
 /* The id of this server among those that share the catalogue, in the file node-id: as long as it

@@ -110,6 +110,22 @@ static bool copy_comparisons(struct db *db, struct err *err)
     return ok;
 }
 
+/* The objects with the old files of results, if that version had some, are to be deleted. */
+static bool delete_result_objects(struct db *db, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT 1 FROM pragma_table_info('results_file', 'old') WHERE name = 'is_object'");
+    bool has_some = db_next(&st);
+    return db_done(&st, err) &&
+           (!has_some ||
+            db_exec(db,
+                    "INSERT OR IGNORE INTO main.object (key, state, since_s, sha256)"
+                    " SELECT 'results/' || substr(key, 1, 2) || '/' || substr(key, 3) || '.db',"
+                    " 'deleting', unixepoch(), sha256 FROM old.results_file WHERE is_object <> 0",
+                    err));
+}
+
 static bool copy_catalogue(struct db *db, struct err *err)
 {
     return copy_table(db, "run", NULL, err) &&
@@ -119,7 +135,7 @@ static bool copy_catalogue(struct db *db, struct err *err)
            copy_table(db, "taken_over", NULL, err) && copy_table(db, "pinned_note", NULL, err) &&
            copy_table(db, "webhook_crossing", NULL, err) &&
            copy_table(db, "webhook_delivery", NULL, err) && copy_table(db, "object", NULL, err) &&
-           copy_comparisons(db, err);
+           delete_result_objects(db, err) && copy_comparisons(db, err);
 }
 
 /* Gives each visible upload its job back, and notes the ids of its traces; so too for what waits

@@ -50,7 +50,9 @@ static bool refuse_no_database(const struct store *store, struct err *err)
 static bool has_objects(struct db *db, bool *some, struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, db, "SELECT EXISTS (SELECT 1 FROM object WHERE state IN ('live', 'dying'))");
+    db_prepare(&st, db,
+               "SELECT EXISTS (SELECT 1 FROM object WHERE state IN ('live', 'dying')) OR"
+               " EXISTS (SELECT 1 FROM results_file WHERE is_object <> 0)");
     *some = db_next(&st) && db_get_bool(&st);
     return db_done(&st, err);
 }
@@ -76,13 +78,13 @@ static bool open_from(struct copy_side *side, const struct store_place *place, s
         !store_connect(side->store, DB_READER, &side->store->writer, err) ||
         !allow_time(side->store->writer, err) ||
         !schema_version(side->store->writer, &version, err) || !check_version(side, version, err) ||
-        (place->database_url != NULL && !server_catalogue_check(side->store, err)) ||
+        (place->database_url != NULL && !server_catalogue_check(side->store, false, err)) ||
         !has_objects(side->store->writer, &some, err)) {
         return false;
     }
     return some && place->objects == NULL
                ? err_set(err, ERR_CONFLICT,
-                         "uploads of %s are objects: give the --objects-url that it had",
+                         "uploads or results of %s are objects: give the --objects-url that it had",
                          name_of(side))
                : open_objects(side, place, err);
 }
@@ -201,7 +203,7 @@ static bool open_database(struct copy *copy, const char *source, struct err *err
         return create_embedded(store, err) && check_state(copy, source, err);
     }
     return check_version(&copy->to, version, err) &&
-           (store->database_url == NULL || server_catalogue_check(store, err)) &&
+           (store->database_url == NULL || server_catalogue_check(store, false, err)) &&
            check_state(copy, source, err);
 }
 
@@ -253,8 +255,13 @@ static bool finish_state(struct db *db, struct err *err)
 static bool replace_rows(struct copy *copy, struct db *snapshot, struct err *err)
 {
     struct db *to = copy->to.store->writer;
-    return db_begin(to, err) &&
-           db_end(to, copy_rows(copy, snapshot, err) && finish_state(to, err), err);
+    const char *where = copy->to.objects != NULL
+                            ? "UPDATE results_file SET is_object = 1 WHERE bytes IS NULL"
+                            : "UPDATE results_file SET is_object = 0";
+    return db_begin(to, err) && db_end(to,
+                                       copy_rows(copy, snapshot, err) && db_exec(to, where, err) &&
+                                           finish_state(to, err),
+                                       err);
 }
 
 /* The source at one moment, with all bytes that it names then. */

@@ -21,9 +21,10 @@
 
 /* An upload, or the file of a trace. */
 struct item {
-    char name[SHA256_HEX_BYTES];     /* the hash, or the key of the file */
-    char from_key[OBJECT_KEY_BYTES]; /* of an upload that is an object; "": a file */
-    char to_key[OBJECT_KEY_BYTES];   /* of one that is to be; "": a file */
+    char name[SHA256_HEX_BYTES]; /* the hash, or the key of the file */
+    char sha256_hex[SHA256_HEX_BYTES];
+    char from_key[OBJECT_KEY_BYTES]; /* of what is an object; "": a file */
+    char to_key[OBJECT_KEY_BYTES];   /* of what is to be one; "": a file */
     char tag[OBJECT_TAG_BYTES];
     uint64_t size_bytes;
     bool is_upload;
@@ -172,13 +173,14 @@ static bool pour(struct page *page, int from, struct sink *sink, char *buffer, s
     }
 }
 
-/* Files of traces are known by their length alone: another one counts as lost. */
+/* A file of a trace that has other bytes counts as lost: it can be made again. */
 static bool check(struct sink *sink, struct item *item, struct err *err)
 {
     char found[SHA256_HEX_BYTES];
     sha256_final_hex(sink->hash, found);
-    item->is_lost = !item->is_upload && sink->bytes != item->size_bytes;
-    return !item->is_upload || strcmp(found, item->name) == 0 ||
+    bool is_whole = strcmp(found, item->sha256_hex) == 0;
+    item->is_lost = !item->is_upload && !is_whole;
+    return item->is_lost || is_whole ||
            err_set(err, ERR_IO,
                    "the bytes of the upload %s are not those that came: the disk has damaged them;"
                    " upload the same file again, or delete its traces, then copy again",
@@ -294,6 +296,9 @@ static bool set_live(struct db *db, const struct item *item, struct err *err)
     struct db_stmt st;
     if (item->to_key[0] == '\0' || item->is_lost) {
         return true; /* what may be under the key goes with the next copy, or the server's start */
+    }
+    if (!item->is_upload) {
+        return db_run_text(db, "DELETE FROM object WHERE key = ?", item->to_key, err);
     }
     db_prepare(&st, db,
                "UPDATE object SET state = 'live', since_s = ?, sha256 = ?, size_bytes = ?, tag = ?"
@@ -460,12 +465,32 @@ static bool place_object(struct copy *copy, struct item *item, bool *is_there, s
     return there[0] == '\0' || db_run_text(db, "DELETE FROM object WHERE key = ?", there, err);
 }
 
+/* The same of a file of a trace, which has one key everywhere. */
+static bool place_result(struct copy *copy, struct item *item, bool *is_there, struct err *err)
+{
+    struct object_info info;
+    struct err cause = ERR_INIT;
+    results_object_key(item->name, item->to_key);
+    *is_there = copy->is_same_objects && item->from_key[0] != '\0';
+    if (*is_there) {
+        return true;
+    }
+    bool found = object_head(copy->to.objects, item->to_key, &info, &cause);
+    if (!found && cause.code != ERR_NOT_FOUND) {
+        *err = cause;
+        return false;
+    }
+    *is_there = found && info.size_bytes == item->size_bytes;
+    return true;
+}
+
 static bool place(struct copy *copy, struct item *item, bool *is_there, struct err *err)
 {
     char path[STORE_PATH_BYTES];
     struct stat info;
-    if (item->is_upload && copy->to.objects != NULL) {
-        return place_object(copy, item, is_there, err);
+    if (copy->to.objects != NULL) {
+        return item->is_upload ? place_object(copy, item, is_there, err)
+                               : place_result(copy, item, is_there, err);
     }
     if (!path_of(copy->to.store, item, path, err)) {
         return false;
@@ -476,16 +501,20 @@ static bool place(struct copy *copy, struct item *item, bool *is_there, struct e
 
 /* What names bytes, in the order of the names. */
 static const char uploads_sql[] =
-    "SELECT n.sha256, n.size_bytes, o.key, o.tag FROM (SELECT sha256, size_bytes FROM upload"
+    "SELECT n.sha256, n.size_bytes, o.key, o.tag, n.sha256 FROM"
+    " (SELECT sha256, size_bytes FROM upload"
     " WHERE sha256 > ? ORDER BY sha256 LIMIT ?) AS n LEFT JOIN object AS o ON o.sha256 = n.sha256"
     " AND o.state IN ('live', 'dying') ORDER BY n.sha256";
 static const char jobs_sql[] =
-    "SELECT n.sha256, n.size_bytes, o.key, o.tag FROM (SELECT sha256, size_bytes FROM job"
+    "SELECT n.sha256, n.size_bytes, o.key, o.tag, n.sha256 FROM"
+    " (SELECT sha256, size_bytes FROM job"
     " WHERE state IN ('queued', 'running') AND sha256 > ? ORDER BY sha256 LIMIT ?) AS n LEFT JOIN"
     " object AS o ON o.sha256 = n.sha256 AND o.state IN ('live', 'dying') ORDER BY n.sha256";
 /* Of traces that can be seen, those that do not stand in their row. */
 static const char files_sql[] =
-    "SELECT f.key, f.size_bytes, NULL, NULL FROM results_file AS f JOIN trace AS t ON t.id ="
+    "SELECT f.key, f.size_bytes, CASE WHEN f.is_object <> 0 THEN 'results/' || substr(f.key, 1, 2)"
+    " || '/' || substr(f.key, 3) || '.db' END, NULL, f.sha256"
+    " FROM results_file AS f JOIN trace AS t ON t.id ="
     " f.trace_id JOIN upload AS u ON u.id = t.upload_id AND u.published = 1"
     " WHERE f.bytes IS NULL AND f.key > ? ORDER BY f.key LIMIT ?";
 
@@ -499,6 +528,8 @@ static void read_item(struct db_stmt *st, struct item *item)
     (void)snprintf(item->from_key, sizeof item->from_key, "%s", key == NULL ? "" : key);
     const char *tag = db_peek_text(st, &len);
     (void)snprintf(item->tag, sizeof item->tag, "%s", tag == NULL ? "" : tag);
+    const char *hash = db_peek_text(st, &len);
+    (void)snprintf(item->sha256_hex, sizeof item->sha256_hex, "%s", hash == NULL ? "" : hash);
 }
 
 /* The next items of a list, as far as the target lacks them; *rows: how many were looked at. */

@@ -12,7 +12,7 @@
 /* PRAGMA user_version of a database of this program. Raise it with every change of the schema, of
  * the catalogue or of the files: a database of an older version is taken over
  * (catalogue/takeover.h), so that every trace is analysed again. */
-#define SCHEMA_VERSION 33
+#define SCHEMA_VERSION 34
 /* Version of the analyses, which stands in the row of every upload. Raise it when the same bytes
  * give other figures than before, in tables that stayed as they are: what an older version has
  * analysed is analysed again in the background (catalogue/reanalysis.c). */

@@ -3,6 +3,7 @@
 #ifndef KS_STORE_FILES_PATHS_H
 #define KS_STORE_FILES_PATHS_H
 
+#include "ingest/store/objects/objects.h"
 #include "ingest/store/results_files.h"
 
 #include <pthread.h>
@@ -22,15 +23,27 @@ struct idle_file {
     uint64_t used_at;
 };
 
+/* By the begin of a key: a file that was hashed since the start. */
+#define RESULTS_CHECKED_SLOTS 4096u
+
 struct results_files {
-    pthread_mutex_t lock; /* guards what follows, up to `maker_count` */
+    pthread_mutex_t lock; /* guards what follows, up to `checked` */
     struct idle_file idle[RESULTS_IDLE_MAX];
     size_t idle_count;
     uint64_t clock;       /* of uses, for the oldest one */
     struct maker *makers; /* idle ones */
     size_t maker_count;
-    size_t in_row_bytes;    /* RESULTS_IN_ROW_BYTES; tests want files of small traces, too */
-    _Atomic uint64_t bytes; /* of all files */
+    uint64_t checked[RESULTS_CHECKED_SLOTS]; /* of its key the next 16 digits; 0: none */
+    size_t in_row_bytes;           /* RESULTS_IN_ROW_BYTES; tests want files of small traces, too */
+    _Atomic uint64_t bytes;        /* of all files */
+    _Atomic uint64_t cached_bytes; /* of those in results/, where they are a cache */
+};
+
+/* What the catalogue says of a file that does not stand in its row. */
+struct results_row {
+    uint64_t size_bytes;
+    bool is_object;
+    char sha256_hex[SHA256_HEX_BYTES];
 };
 
 /* ---- makers (makers.c) ----
@@ -73,8 +86,46 @@ bool results_path(const struct store *store,
                   char out[STORE_PATH_BYTES],
                   struct err *err) KS_MUST_USE;
 /* Moves a file that the catalogue names to its place. */
-bool results_move_in(const struct store *store, const char *key, struct err *err) KS_MUST_USE;
+bool results_move_in(const struct store *store, const char *from, const char *key, struct err *err)
+    KS_MUST_USE;
 /* Closes the connections to a file that goes, so that its space comes back. */
 void results_files_forget(struct results_files *files, const char *key);
+/* Whether the file has its size and hash; it is hashed only once until the next start. */
+bool results_check(struct results_files *files,
+                   const char *key,
+                   const char *path,
+                   const struct results_row *row,
+                   bool *is_whole,
+                   struct err *err) KS_MUST_USE;
+void results_note_checked(struct results_files *files, const char *key);
+
+/* ---- as objects (as_objects.c) ---- */
+
+/* The name of the file in the data directory. */
+void results_object_key(const char *key, char out[OBJECT_KEY_BYTES]);
+
+struct results_put {
+    const char *key;
+    const char *path; /* sealed file */
+};
+/* True: the files are objects, and durably so, and rows of the table `object` say that they are
+ * being written. On false, too, each needs results_object_name or results_object_give_up. */
+bool results_objects_put(struct store *store,
+                         const struct results_put *puts,
+                         size_t count,
+                         struct err *err) KS_MUST_USE;
+/* In the transaction that names the file: the object belongs to it. */
+bool results_object_name(struct db *db, const char *key, struct err *err) KS_MUST_USE;
+void results_object_give_up(struct store *store, const char *key);
+/* In the transaction that deletes the row of the file: the sweeper deletes the object. */
+bool results_object_delete(struct db *db, const char *key, const char *sha256_hex, struct err *err)
+    KS_MUST_USE;
+/* Call it when the file is not in its place, or damaged: fetches it there from the objects.
+ * ERR_GONE: it is lost, and marked so that the next start analyses the upload again.
+ * ERR_UNAVAILABLE: try again later. */
+bool results_recover(struct store *store,
+                     const char *key,
+                     const struct results_row *row,
+                     struct err *err) KS_MUST_USE;
 
 #endif

@@ -1,9 +1,11 @@
 /* Connections to files that are there: some stay open for the next reader. */
 #include "ingest/store/db/schema.h"
 #include "ingest/store/files/paths.h"
+#include "ingest/store/objects/blob_check.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,8 @@
 
 #define FAN_OUT_CHARS 2
 #define SUFFIX ".db"
+/* A file may leave the cache before it is opened. */
+#define OPEN_TRIES 3
 
 /* ---- paths ---- */
 
@@ -52,12 +56,10 @@ static bool make_folders(const struct store *store, const char *path, struct err
     return store_make_dir(folder, err);
 }
 
-bool results_move_in(const struct store *store, const char *key, struct err *err)
+bool results_move_in(const struct store *store, const char *from, const char *key, struct err *err)
 {
-    char from[STORE_PATH_BYTES];
     char to[STORE_PATH_BYTES];
-    return results_incoming_path(store, key, from, err) && results_path(store, key, to, err) &&
-           make_folders(store, to, err) &&
+    return results_path(store, key, to, err) && make_folders(store, to, err) &&
            (rename(from, to) == 0 ||
             err_set_errno(err, ERR_IO, errno, "renaming %s to %s", from, to));
 }
@@ -130,13 +132,15 @@ static bool is_named(struct store *store, const char *key, bool *named, struct e
 static bool recover_entry(struct store *store, const char *name, struct err *err)
 {
     char key[RESULTS_KEY_BYTES];
+    char path[STORE_PATH_BYTES];
     bool named = false;
     if (strspn(name, "0123456789abcdef") != RESULTS_KEY_BYTES - 1 ||
         strcmp(name + RESULTS_KEY_BYTES - 1, SUFFIX) != 0) {
         return true;
     }
     (void)snprintf(key, sizeof key, "%.*s", RESULTS_KEY_BYTES - 1, name);
-    return is_named(store, key, &named, err) && (!named || results_move_in(store, key, err));
+    return is_named(store, key, &named, err) && results_incoming_path(store, key, path, err) &&
+           (!named || results_move_in(store, path, key, err));
 }
 
 static bool sum_bytes(struct store *store, struct err *err)
@@ -192,7 +196,7 @@ void results_files_forget(struct results_files *files, const char *key)
     }
 }
 
-/* A file that has just been published may still be on its way. */
+/* A file that has just been published may still be on its way. "": it is not there. */
 static bool
 find_path(struct store *store, const char *key, char path[STORE_PATH_BYTES], struct err *err)
 {
@@ -210,12 +214,8 @@ find_path(struct store *store, const char *key, char path[STORE_PATH_BYTES], str
             return true;
         }
     }
-    return err_set(err, ERR_GONE,
-                   "the file with the results of this trace is not on the server's disk any more "
-                   "(results/%.2s/%s" SUFFIX
-                   "): the next start of the server analyses its upload again; if "
-                   "that was not kept, delete the trace and upload its file again",
-                   key, key + FAN_OUT_CHARS);
+    path[0] = '\0';
+    return true;
 }
 
 bool results_file_is_there(const struct store *store,
@@ -235,32 +235,145 @@ bool results_file_is_there(const struct store *store,
     return true;
 }
 
-static bool open_apart(struct store *store, const char *key, struct db **db, struct err *err)
+static uint64_t *slot_of(struct results_files *files, const char *key, uint64_t *digits)
+{
+    char begin[4] = {0};
+    char next[17] = {0};
+    memcpy(begin, key, 3);
+    memcpy(next, key + 3, 16);
+    *digits = strtoull(next, NULL, 16) | 1;
+    return &files->checked[strtoul(begin, NULL, 16) % RESULTS_CHECKED_SLOTS];
+}
+
+void results_note_checked(struct results_files *files, const char *key)
+{
+    uint64_t digits;
+    uint64_t *slot = slot_of(files, key, &digits);
+    (void)pthread_mutex_lock(&files->lock);
+    *slot = digits;
+    (void)pthread_mutex_unlock(&files->lock);
+}
+
+static bool is_checked(struct results_files *files, const char *key)
+{
+    uint64_t digits;
+    const uint64_t *slot = slot_of(files, key, &digits);
+    (void)pthread_mutex_lock(&files->lock);
+    bool is_checked = *slot == digits;
+    (void)pthread_mutex_unlock(&files->lock);
+    return is_checked;
+}
+
+bool results_check(struct results_files *files,
+                   const char *key,
+                   const char *path,
+                   const struct results_row *row,
+                   bool *is_whole,
+                   struct err *err)
+{
+    char found[SHA256_HEX_BYTES];
+    struct stat info;
+    *is_whole = is_checked(files, key) || row->sha256_hex[0] == '\0';
+    if (*is_whole) {
+        return true;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_there = fd >= 0 && fstat(fd, &info) == 0 && (uint64_t)info.st_size == row->size_bytes;
+    bool is_read = is_there && blob_hash(fd, found, err);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (is_there && !is_read && err->code == ERR_NO_MEMORY) {
+        return false;
+    }
+    /* A disk that cannot read a file has damaged it. */
+    *err = (struct err)ERR_INIT;
+    *is_whole = is_read && strcmp(found, row->sha256_hex) == 0;
+    if (*is_whole) {
+        results_note_checked(files, key);
+    }
+    return true;
+}
+
+/* What was opened last stays in the cache for longest. */
+static void touch(const struct store *store, const char *path)
+{
+    const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
+    if (store->objects != NULL) {
+        (void)utimensat(AT_FDCWD, path, times, 0);
+    }
+}
+
+/* *db stays NULL if there is no whole file. */
+static bool open_here(struct store *store,
+                      const char *key,
+                      const struct results_row *row,
+                      struct db **db,
+                      struct err *err)
 {
     char path[STORE_PATH_BYTES];
+    bool is_whole = false;
     if (!find_path(store, key, path, err)) {
         return false;
     }
+    if (path[0] == '\0') {
+        return true;
+    }
+    if (!results_check(store->files, key, path, row, &is_whole, err)) {
+        return false;
+    }
+    if (!is_whole) {
+        return true;
+    }
+    touch(store, path);
     if (db_open(db, path, DB_IMMUTABLE, err)) {
         return true;
     }
-    /* It moved between the look and the opening. */
-    *err = (struct err)ERR_INIT;
-    return results_path(store, key, path, err) && db_open(db, path, DB_IMMUTABLE, err);
+    /* It may have moved, or left the cache, between the look and the opening. */
+    *db = NULL;
+    bool moved = access(path, F_OK) != 0;
+    if (moved) {
+        *err = (struct err)ERR_INIT;
+    }
+    return moved;
+}
+
+static bool open_apart(struct store *store,
+                       const char *key,
+                       const struct results_row *row,
+                       struct db **db,
+                       struct err *err)
+{
+    bool ok = open_here(store, key, row, db, err);
+    for (int tries = 0; ok && *db == NULL && tries < OPEN_TRIES; tries++) {
+        ok = results_recover(store, key, row, err) && open_here(store, key, row, db, err);
+    }
+    return ok && (*db != NULL ||
+                  err_set(err, ERR_UNAVAILABLE,
+                          "the results of this trace leave the cache faster than they are read; "
+                          "give --objects-cache more room"));
 }
 
 /* *db stays NULL if the file does not stand in its row. */
-static bool open_in_row(struct db *catalogue, const char *key, struct db **db, struct err *err)
+static bool open_in_row(
+    struct db *catalogue, const char *key, struct results_row *row, struct db **db, struct err *err)
 {
     struct db_stmt st;
     struct err second = ERR_INIT;
     bool ok = true;
-    db_prepare(&st, catalogue, "SELECT bytes FROM results_file WHERE key = ?");
+    *row = (struct results_row){0};
+    db_prepare(&st, catalogue,
+               "SELECT size_bytes, is_object, sha256, bytes FROM results_file WHERE key = ?");
     db_put_text(&st, key);
-    if (db_next(&st) && !db_get_is_null(&st)) {
+    if (db_next(&st)) {
         size_t len;
-        const void *packed = db_peek_blob(&st, &len);
-        ok = results_open_packed(db, packed, len, err);
+        row->size_bytes = (uint64_t)db_get_int(&st);
+        row->is_object = db_get_bool(&st);
+        (void)snprintf(row->sha256_hex, sizeof row->sha256_hex, "%s", db_peek_text(&st, &len));
+        if (!db_get_is_null(&st)) {
+            const void *packed = db_peek_blob(&st, &len);
+            ok = results_open_packed(db, packed, len, err);
+        }
     }
     return db_done(&st, ok ? err : &second) && ok;
 }
@@ -268,9 +381,10 @@ static bool open_in_row(struct db *catalogue, const char *key, struct db **db, s
 bool results_file_acquire(
     struct store *store, struct db *catalogue, const char *key, struct db **db, struct err *err)
 {
+    struct results_row row;
     *db = take_idle(store->files, key);
-    return *db != NULL || (open_in_row(catalogue, key, db, err) &&
-                           (*db != NULL || open_apart(store, key, db, err)));
+    return *db != NULL || (open_in_row(catalogue, key, &row, db, err) &&
+                           (*db != NULL || open_apart(store, key, &row, db, err)));
 }
 
 static size_t oldest_idle(const struct results_files *files)

@@ -7,6 +7,7 @@
 #include "ingest/store/db/schema.h"
 #include "ingest/store/db/write_back.h"
 #include "ingest/store/files/paths.h"
+#include "ingest/store/objects/blob_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,11 +33,13 @@ struct results_file {
     struct maker *maker; /* NULL: it is a file, or sealed */
     struct db *db;       /* NULL: sealed; of the maker, or of the file */
     bool is_apart;       /* a file of its own; else it will stand in its row */
+    bool is_object;      /* being put to the objects, or there */
     void *packed;        /* sealed, for the row */
     size_t packed_bytes;
     uint64_t size_bytes; /* unpacked */
     char key[RESULTS_KEY_BYTES];
-    char path[STORE_PATH_BYTES]; /* in incoming/ */
+    char sha256_hex[SHA256_HEX_BYTES]; /* of a sealed file of its own; else "" */
+    char path[STORE_PATH_BYTES];       /* in incoming/ */
 };
 
 /* ---- making ---- */
@@ -167,14 +170,19 @@ static bool look_at(struct results_file *file, struct err *err)
     int fd = open(file->path, O_RDONLY | O_CLOEXEC);
     bool ok = fd >= 0 && fstat(fd, &info) == 0;
     int errnum = errno;
-    if (ok) {
+    if (!ok) {
+        (void)err_set_errno(err, ERR_IO, errnum, "looking at %s", file->path);
+    } else {
         file->size_bytes = (uint64_t)info.st_size;
-        write_back_begin(fd, 0);
+        if (file->store->objects == NULL) {
+            write_back_begin(fd, 0);
+        }
+        ok = blob_hash(fd, file->sha256_hex, err);
     }
     if (fd >= 0) {
         (void)close(fd);
     }
-    return ok || err_set_errno(err, ERR_IO, errnum, "looking at %s", file->path);
+    return ok;
 }
 
 static bool seal_apart(struct results_file *file, struct err *err)
@@ -226,6 +234,25 @@ static bool sync_one_by_one(struct results_file *const *files, size_t count, str
     return true;
 }
 
+/* What is an object need not be on this disk. */
+static bool put_apart(struct results_file *const *files, size_t count, struct err *err)
+{
+    struct results_put *puts = calloc(count, sizeof *puts);
+    size_t put_count = 0;
+    if (puts == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (files[i]->is_apart) {
+            files[i]->is_object = true;
+            puts[put_count++] = (struct results_put){.key = files[i]->key, .path = files[i]->path};
+        }
+    }
+    bool ok = results_objects_put(files[0]->store, puts, put_count, err);
+    free(puts);
+    return ok;
+}
+
 bool results_files_sync(struct results_file *const *files, size_t count, struct err *err)
 {
     char folder[STORE_PATH_BYTES];
@@ -235,6 +262,9 @@ bool results_files_sync(struct results_file *const *files, size_t count, struct 
     }
     if (apart_count == 0) {
         return true;
+    }
+    if (files[0]->store->objects != NULL) {
+        return put_apart(files, count, err);
     }
     (void)snprintf(folder, sizeof folder, "%s", files[0]->path);
     *strrchr(folder, '/') = '\0';
@@ -250,14 +280,19 @@ bool results_file_publish(const struct results_file *file,
                           struct err *err)
 {
     struct db_stmt st;
+    if (file->is_object && !results_object_name(file->store->writer, file->key, err)) {
+        return false;
+    }
     db_prepare(&st, file->store->writer,
-               "INSERT INTO results_file (trace_id, kind, key, size_bytes, bytes)"
-               " VALUES (?, ?, ?, ?, ?)");
+               "INSERT INTO results_file (trace_id, kind, key, size_bytes, bytes, sha256,"
+               " is_object) VALUES (?, ?, ?, ?, ?, ?, ?)");
     db_put_int(&st, trace_id);
     db_put_int(&st, kind);
     db_put_text(&st, file->key);
     db_put_int(&st, (int64_t)file->size_bytes);
     db_put_blob(&st, file->packed, file->packed_bytes); /* NULL: a file */
+    db_put_text(&st, file->sha256_hex);
+    db_put_int(&st, file->is_object);
     return db_run(&st, err);
 }
 
@@ -277,8 +312,11 @@ void results_file_keep(struct results_file *file)
 {
     struct err err = ERR_INIT;
     if (file->is_apart) {
-        atomic_fetch_add(&file->store->files->bytes, file->size_bytes);
-        if (!results_move_in(file->store, file->key, &err)) {
+        struct results_files *files = file->store->files;
+        atomic_fetch_add(&files->bytes, file->size_bytes);
+        atomic_fetch_add(&files->cached_bytes, file->size_bytes);
+        results_note_checked(files, file->key);
+        if (!results_move_in(file->store, file->path, file->key, &err)) {
             log_write(file->store->log, LOG_WARN, "a file of results stays in incoming/: %s",
                       err.msg);
         }
@@ -293,6 +331,9 @@ void results_file_discard(struct results_file *file)
         if (file->is_apart && !db_is_in_doubt(file->store->writer)) {
             (void)unlink(file->path);
         }
+        if (file->is_object) {
+            results_object_give_up(file->store, file->key);
+        }
         free_file(file);
     }
 }
@@ -305,7 +346,7 @@ static bool unlink_if_there(const char *path, struct err *err)
            err_set_errno(err, ERR_IO, errno, "removing %s", path);
 }
 
-static bool remove_file(struct store *store, const char *key, struct err *err)
+static bool remove_file(struct store *store, const char *key, uint64_t size_bytes, struct err *err)
 {
     char path[STORE_PATH_BYTES];
     char incoming[STORE_PATH_BYTES];
@@ -313,58 +354,69 @@ static bool remove_file(struct store *store, const char *key, struct err *err)
         return false;
     }
     results_files_forget(store->files, key);
+    if (access(path, F_OK) == 0) {
+        atomic_fetch_sub(&store->files->cached_bytes, size_bytes);
+    }
     return unlink_if_there(path, err) && unlink_if_there(incoming, err);
 }
 
+/* `row` is of size 0 if the file stands in its row. */
 static bool read_row(struct store *store,
                      int64_t trace_id,
                      char key[RESULTS_KEY_BYTES],
-                     uint64_t *size_bytes,
+                     struct results_row *row,
                      struct err *err)
 {
     struct db *db;
     struct db_stmt st;
     size_t len = 0;
+    *row = (struct results_row){0};
     key[0] = '\0';
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
     db_prepare(&st, db,
-               "SELECT key, CASE WHEN bytes IS NULL THEN size_bytes ELSE 0 END FROM results_file"
-               " WHERE trace_id = ? LIMIT 1");
+               "SELECT key, CASE WHEN bytes IS NULL THEN size_bytes ELSE 0 END, is_object, sha256"
+               " FROM results_file WHERE trace_id = ? LIMIT 1");
     db_put_int(&st, trace_id);
     const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;
     if (text != NULL && len < RESULTS_KEY_BYTES) {
         memcpy(key, text, len + 1);
-        *size_bytes = (uint64_t)db_get_int(&st);
+        row->size_bytes = (uint64_t)db_get_int(&st);
+        row->is_object = db_get_bool(&st);
+        (void)snprintf(row->sha256_hex, sizeof row->sha256_hex, "%s", db_peek_text(&st, &len));
     }
     bool ok = db_done(&st, err);
     store_read_end(store, db);
     return ok;
 }
 
-static bool drop_row(struct store *store, const char *key, struct err *err)
+static bool
+drop_row(struct store *store, const char *key, const struct results_row *row, struct err *err)
 {
+    struct db *db = store->writer;
     return store_write_begin(store, STORE_BATCH, err) &&
-           store_write_end(
-               store,
-               db_run_text(store->writer, "DELETE FROM results_file WHERE key = ?", key, err), err);
+           store_write_end(store,
+                           db_run_text(db, "DELETE FROM results_file WHERE key = ?", key, err) &&
+                               (!row->is_object || db_changes(db) == 0 ||
+                                results_object_delete(db, key, row->sha256_hex, err)),
+                           err);
 }
 
 bool results_files_remove(struct store *store, int64_t trace_id, struct err *err)
 {
     char key[RESULTS_KEY_BYTES];
-    uint64_t size_bytes = 0;
+    struct results_row row;
     for (;;) {
-        if (!read_row(store, trace_id, key, &size_bytes, err)) {
+        if (!read_row(store, trace_id, key, &row, err)) {
             return false;
         }
         if (key[0] == '\0') {
             return true;
         }
-        if (!remove_file(store, key, err) || !drop_row(store, key, err)) {
+        if (!remove_file(store, key, row.size_bytes, err) || !drop_row(store, key, &row, err)) {
             return false;
         }
-        atomic_fetch_sub(&store->files->bytes, size_bytes);
+        atomic_fetch_sub(&store->files->bytes, row.size_bytes);
     }
 }

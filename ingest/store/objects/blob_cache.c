@@ -1,8 +1,9 @@
-/* raw/ as a cache of uploads that are objects. */
+/* raw/ and results/ as a cache of uploads and files of results that are objects. */
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/monotonic.h"
 #include "ingest/base/order.h"
-#include "ingest/store/objects/blob_objects.h"
+#include "ingest/store/objects/blob_objects_internal.h"
+#include "ingest/store/results_files.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@
 #define GIVEN_OUT_MS ((int64_t)60 * 1000)
 
 struct cached {
-    char sha256_hex[SHA256_HEX_BYTES];
+    char name[SHA256_HEX_BYTES]; /* hash of an upload, or key of a file of results */
+    bool is_results;
     int64_t read_at_s;
     uint64_t size_bytes;
 };
@@ -60,22 +62,26 @@ static bool add(struct list *list, const struct cached *file)
     return true;
 }
 
-static void list_folder(const struct store *store, unsigned number, struct list *list)
+/* A name is split behind its first two digits. */
+static void
+list_folder(const struct store *store, bool is_results, unsigned number, struct list *list)
 {
     char path[STORE_PATH_BYTES];
-    int len = snprintf(path, sizeof path, "%s/raw/%02x", store->data_dir, number);
+    int digits = (is_results ? RESULTS_KEY_BYTES : SHA256_HEX_BYTES) - 3;
+    size_t name_len = (size_t)digits + (is_results ? strlen(".db") : 0);
+    int len = snprintf(path, sizeof path, "%s/%s/%02x", store->data_dir,
+                       is_results ? "results" : "raw", number);
     DIR *dir = len > 0 && (size_t)len < sizeof path ? opendir(path) : NULL;
     if (dir == NULL) {
         return;
     }
     bool ok = true;
     for (const struct dirent *entry = readdir(dir); ok && entry != NULL; entry = readdir(dir)) {
-        struct cached file;
+        struct cached file = {.is_results = is_results};
         struct stat there;
-        if (strlen(entry->d_name) == SHA256_HEX_BYTES - 3 &&
+        if (strlen(entry->d_name) == name_len &&
             fstatat(dirfd(dir), entry->d_name, &there, 0) == 0) {
-            (void)snprintf(file.sha256_hex, sizeof file.sha256_hex, "%02x%.62s", number,
-                           entry->d_name);
+            (void)snprintf(file.name, sizeof file.name, "%02x%.*s", number, digits, entry->d_name);
             file.read_at_s =
                 (int64_t)(there.st_atime > there.st_mtime ? there.st_atime : there.st_mtime);
             file.size_bytes = (uint64_t)there.st_size;
@@ -83,6 +89,19 @@ static void list_folder(const struct store *store, unsigned number, struct list 
         }
     }
     (void)closedir(dir);
+}
+
+static void list_all(const struct store *store, struct list *list)
+{
+    uint64_t results_bytes = 0;
+    for (unsigned i = 0; i < FOLDERS; i++) {
+        list_folder(store, false, i, list);
+        list_folder(store, true, i, list);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        results_bytes += list->files[i].is_results ? list->files[i].size_bytes : 0;
+    }
+    results_cached_count(store, results_bytes);
 }
 
 static int by_time(const void *left, const void *right)
@@ -94,32 +113,40 @@ static int by_time(const void *left, const void *right)
 
 /* ---- trimming ---- */
 
-static bool may_go(struct store *store, const struct cached *file)
+static uint64_t cached_bytes(struct store *store)
+{
+    return store_blob_files_bytes(store) + results_cached_bytes(store);
+}
+
+static bool remove_upload(struct store *store, const char *sha256_hex, struct err *err)
 {
     struct err ignored = ERR_INIT;
     bool held = false;
-    return !is_given_out(store, file->sha256_hex) &&
-           blob_objects_hold(store, file->sha256_hex, &held, &ignored) && held;
+    bool may_go = !is_given_out(store, sha256_hex) &&
+                  blob_objects_hold(store, sha256_hex, &held, &ignored) && held;
+    return !may_go || store_blob_uncache(store, sha256_hex, err);
 }
 
 void blob_cache_trim(struct store *store, uint64_t cache_bytes)
 {
     uint64_t target_bytes = cache_bytes / 100 * TRIM_PERCENT;
     struct list list = {.count = 0};
-    if (store_blob_files_bytes(store) <= cache_bytes) {
+    bool was_counted = store->objects->is_counted;
+    store->objects->is_counted = true;
+    if (was_counted && cached_bytes(store) <= cache_bytes) {
         return;
     }
-    for (unsigned i = 0; i < FOLDERS; i++) {
-        list_folder(store, i, &list);
-    }
+    list_all(store, &list);
     if (list.count > 0) {
         qsort(list.files, list.count, sizeof *list.files, by_time);
     }
-    for (size_t i = 0; i < list.count && store_blob_files_bytes(store) > target_bytes; i++) {
+    bool is_over = cached_bytes(store) > cache_bytes;
+    for (size_t i = 0; is_over && i < list.count && cached_bytes(store) > target_bytes; i++) {
+        const struct cached *file = &list.files[i];
         struct err err = ERR_INIT;
-        if (may_go(store, &list.files[i]) &&
-            !store_blob_uncache(store, list.files[i].sha256_hex, &err)) {
-            log_write(store->log, LOG_WARN, "a cached upload stays: %s", err.msg);
+        if (!(file->is_results ? results_file_uncache(store, file->name, file->size_bytes, &err)
+                               : remove_upload(store, file->name, &err))) {
+            log_write(store->log, LOG_WARN, "a cached file stays: %s", err.msg);
         }
     }
     scratch_free(list.files);

@@ -91,12 +91,15 @@ void blob_objects_close(struct store *store)
 bool blob_objects_check_none(struct store *store, struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, store->writer, "SELECT EXISTS (SELECT 1 FROM object)");
+    db_prepare(&st, store->writer,
+               "SELECT EXISTS (SELECT 1 FROM object) OR"
+               " EXISTS (SELECT 1 FROM results_file WHERE is_object <> 0)");
     bool some = db_next(&st) && db_get_bool(&st);
     return db_done(&st, err) &&
-           (!some || err_set(err, ERR_BAD_REQUEST,
-                             "uploads of this data directory are objects elsewhere; start with the "
-                             "--objects-url that it had"));
+           (!some ||
+            err_set(err, ERR_BAD_REQUEST,
+                    "uploads or results of this data directory are objects elsewhere; start "
+                    "with the --objects-url that it had"));
 }
 
 bool blob_objects_change(struct store *store,
@@ -441,19 +444,18 @@ static bool has_hash(int fd, const char *sha256_hex, struct err *err)
     char found[SHA256_HEX_BYTES];
     return blob_hash(fd, found, err) &&
            (strcmp(found, sha256_hex) == 0 ||
-            err_set(err, ERR_GONE, "the objects have damaged the uploaded file %.12s…",
-                    sha256_hex));
+            err_set(err, ERR_GONE, "the objects have damaged the file %.12s…", sha256_hex));
 }
 
-static bool read_object(struct store *store, const struct row *row, int fd, struct err *err)
+bool blob_objects_get(
+    struct objects *objects, const char *key, const char *sha256_hex, int fd, struct err *err)
 {
     uint64_t size_bytes = 0;
     for (int tries = 1;; tries++) {
         *err = (struct err)ERR_INIT;
-        bool ok =
-            ftruncate(fd, 0) == 0 || err_set_errno(err, ERR_IO, errno, "making room for an upload");
-        ok = ok && object_get(store->objects->objects, row->key, fd, &size_bytes, err) &&
-             has_hash(fd, row->sha256_hex, err);
+        bool ok = ftruncate(fd, 0) == 0 ||
+                  err_set_errno(err, ERR_IO, errno, "making room for a file from the objects");
+        ok = ok && object_get(objects, key, fd, &size_bytes, err) && has_hash(fd, sha256_hex, err);
         if (ok || err->code != ERR_GONE || tries == FETCHES_MAX) {
             return ok;
         }
@@ -501,7 +503,7 @@ static bool copy_here(struct store *store, const struct row *row, struct err *er
     if (fd < 0) {
         return err_set_errno(err, ERR_IO, errno, "creating a file in %s/incoming", store->data_dir);
     }
-    bool ok = read_object(store, row, fd, err) &&
+    bool ok = blob_objects_get(store->objects->objects, row->key, row->sha256_hex, fd, err) &&
               move_in(store, path, row->sha256_hex, row->info.size_bytes, fd, err);
     (void)close(fd);
     if (!ok) {
@@ -531,42 +533,50 @@ static bool fetch(struct store *store, const char *sha256_hex, uint64_t size_byt
     return ok;
 }
 
-static struct blob_fetch **find_fetch(struct blob_objects *objects, const char *sha256_hex)
+static struct blob_fetch **find_fetch(struct blob_objects *objects, const char *name)
 {
     struct blob_fetch **link = &objects->fetches;
-    while (*link != NULL && strcmp((*link)->sha256_hex, sha256_hex) != 0) {
+    while (*link != NULL && strcmp((*link)->name, name) != 0) {
         link = &(*link)->next;
     }
     return link;
+}
+
+void blob_fetch_begin(struct blob_objects *objects, struct blob_fetch *turn, bool *waited)
+{
+    *waited = false;
+    (void)pthread_mutex_lock(&objects->lock);
+    while (*find_fetch(objects, turn->name) != NULL) {
+        *waited = true;
+        (void)pthread_cond_wait(&objects->changed, &objects->lock);
+    }
+    turn->next = objects->fetches;
+    objects->fetches = turn;
+    (void)pthread_mutex_unlock(&objects->lock);
+}
+
+void blob_fetch_end(struct blob_objects *objects, const struct blob_fetch *turn)
+{
+    (void)pthread_mutex_lock(&objects->lock);
+    *find_fetch(objects, turn->name) = turn->next;
+    (void)pthread_cond_broadcast(&objects->changed);
+    (void)pthread_mutex_unlock(&objects->lock);
 }
 
 /* Whoever waited looks for the file himself: it may be there now. */
 static bool
 fetch_or_wait(struct store *store, const char *sha256_hex, uint64_t size_bytes, struct err *err)
 {
-    struct blob_objects *objects = store->objects;
-    struct blob_fetch mine = {.sha256_hex = sha256_hex};
+    struct blob_fetch turn = {.name = sha256_hex};
     char path[STORE_PATH_BYTES];
     struct blob_verdict verdict;
-    bool waited = false;
-    (void)pthread_mutex_lock(&objects->lock);
-    while (*find_fetch(objects, sha256_hex) != NULL) {
-        waited = true;
-        (void)pthread_cond_wait(&objects->changed, &objects->lock);
-    }
-    mine.next = objects->fetches;
-    objects->fetches = &mine;
-    (void)pthread_mutex_unlock(&objects->lock);
-
+    bool waited;
+    blob_fetch_begin(store->objects, &turn, &waited);
     bool is_there = waited && store_blob_file_path(store, sha256_hex, path, err) &&
                     blob_check(store->blob_checks, path, sha256_hex, size_bytes, &verdict, err) &&
                     verdict.state == BLOB_WHOLE;
     bool ok = is_there || fetch(store, sha256_hex, size_bytes, err);
-
-    (void)pthread_mutex_lock(&objects->lock);
-    *find_fetch(objects, sha256_hex) = mine.next;
-    (void)pthread_cond_broadcast(&objects->changed);
-    (void)pthread_mutex_unlock(&objects->lock);
+    blob_fetch_end(store->objects, &turn);
     return ok;
 }
 

@@ -63,8 +63,9 @@ uint64_t blob_objects_bytes(struct store *store);
 
 /* ---- blob_cache.c ---- */
 
-/* Removes the files of raw/ that were read longest ago, until they fit the cache. Keeps what is
- * pinned, what a job waits for, what was given out within a minute, and what is no object. */
+/* Removes the files of raw/ and results/ that were read longest ago, until they fit the cache.
+ * Keeps what is pinned, what a job waits for, what was given out within a minute, and what is no
+ * object. Called by the sweeper alone. */
 void blob_cache_trim(struct store *store, uint64_t cache_bytes);
 
 #endif

@@ -14,15 +14,16 @@ struct blob_put {
     char key[OBJECT_KEY_BYTES];
 };
 
-/* A hash that a thread reads from the objects. */
+/* What a thread reads from the objects. */
 struct blob_fetch {
     struct blob_fetch *next;
-    const char *sha256_hex;
+    const char *name; /* a hash, or the key of a file of results */
 };
 
 struct blob_objects {
     struct objects *objects;
     uint64_t cache_bytes;
+    bool is_counted;        /* the sweeper has looked at the cache */
     _Atomic uint64_t bytes; /* of all live ones */
     pthread_t sweeper;
     pthread_mutex_t lock; /* guards what follows; a leaf: nothing is locked while it is held */
@@ -45,6 +46,17 @@ bool blob_objects_change(struct store *store,
 void blob_objects_note(struct store *store, const struct err *err);
 /* Asks the place, unless that was done within a second. */
 bool blob_objects_probe(struct store *store, struct err *err) KS_MUST_USE;
+
+/* Waits until no other thread reads what has this name; *waited: it did. The names of others wait
+ * until the turn ends. */
+void blob_fetch_begin(struct blob_objects *objects, struct blob_fetch *turn, bool *waited);
+void blob_fetch_end(struct blob_objects *objects, const struct blob_fetch *turn);
+/* Writes an object to an empty file. ERR_GONE: it has another hash, read twice; ERR_NOT_FOUND. */
+bool blob_objects_get(struct objects *objects,
+                      const char *key,
+                      const char *sha256_hex,
+                      int fd,
+                      struct err *err) KS_MUST_USE;
 
 bool blob_sweeper_start(struct store *store, struct err *err) KS_MUST_USE;
 /* Ends the thread; gives up what was left to it. */

@@ -75,6 +75,8 @@ CREATE TABLE results_file (
     key        TEXT NOT NULL UNIQUE, -- 32 hex digits, never used again: results/ab/cdef....db
     size_bytes INTEGER NOT NULL,
     bytes      BLOB, -- a small file itself, packed with zstd; NULL: it lies in results/
+    sha256     TEXT NOT NULL DEFAULT '', -- of a file in results/, lower-case hex; '' for one that is in its row
+    is_object  INTEGER NOT NULL DEFAULT 0, -- 1: it is an object as well, under the name that it has in results/, which is a cache then
     PRIMARY KEY (trace_id, kind)
 ) STRICT;
 

@@ -106,6 +106,25 @@ class Case(unittest.TestCase):
                 self.assertNotEqual(done.returncode, 0)
                 self.assertRegex(done.stdout.decode(), 'belongs to another data directory|is on a server')
 
+    def test_with_objects_any_data_directory_has_every_trace(self):
+        events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::made_%s' % os.urandom(6).hex(), 'pid': 1, 'tid': 1, 'ts': 1000 + 10 * i,
+                   'dur': 1 + i % 9} for i in range(12000)]
+        large = json.dumps({**FIXTURE, 'traceEvents': FIXTURE['traceEvents'] + events}).encode()
+        asked = ['/api/v1/traces/%d/%s' % (number, what) for number in (1, 2) for what in ('operators', 'timeline', 'search?q=aten', 'trace.json.gz', 'raw')]
+        with self.database() as database:
+            answers = []
+            for place in ('data', 'other', 'data'):
+                server = kinetoscope.Server('--database-url', database.url, '--objects-url', 'file://%s/objects' % self.folder,
+                                            data_dir=str(self.folder / place))
+                with server:
+                    if not answers:
+                        self.assertEqual(server.put('run', 'a.json', large).status, 201)
+                        self.assertEqual(server.put('run', 'b.json', self.trace(1)).status, 201)
+                    got = [server.get(path) for path in asked]
+                    self.assertEqual([(path, answer.status) for path, answer in zip(asked, got) if answer.status != 200], [])
+                    answers.append([answer.body for answer in got])
+            self.assertEqual(answers[1:], answers[:1] * 2)
+
 
 def database_again(database):
     """Started after its end, with what it had."""

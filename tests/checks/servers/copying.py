@@ -285,7 +285,7 @@ class Killed(Case):
 
     def bytes_there(self):
         """Uploads and files of traces that a copy has brought so far."""
-        return sum(len(list((self.folder / place).glob('*/*'))) for place in ('place/raw', 'b/raw', 'b/results'))
+        return sum(len(list((self.folder / place).glob('*/*'))) for place in ('place/raw', 'place/results', 'b/raw', 'b/results'))
 
     def killed(self, target, count, seconds):
         """Once `count` of them are there, or `seconds` later; whether it was, before its end."""

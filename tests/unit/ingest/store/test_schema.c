@@ -103,7 +103,7 @@ static bool is_in_blocks(const struct row_table *table)
 static void stored_columns_are_those_of_the_version(void **state)
 {
     (void)state;
-    const int version = 33;
+    const int version = 34;
     const uint64_t stored = 0xD0C0D18077604038;
     uint64_t hash = 0xCBF29CE484222325;
     size_t count = 0;
