@@ -6,6 +6,7 @@
 #include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/catalogue/takeover.h"
 #include "ingest/store/db/schema.h"
+#include "ingest/store/db/steps.h"
 #include "ingest/store/history/cache.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
@@ -143,6 +144,20 @@ static bool create_tables(struct store *store, struct err *err)
            db_end(store->writer, schema_create(store->writer, err), err);
 }
 
+static bool follow_steps(struct store *store, int64_t version, struct err *err)
+{
+    if (version < SCHEMA_VERSION) {
+        log_write(store->log, LOG_INFO, "the database goes from schema %lld to %d",
+                  (long long)version, SCHEMA_VERSION);
+    } else if (version > SCHEMA_VERSION) {
+        log_write(store->log, LOG_INFO,
+                  "the database has schema %lld, of the program after this one: upgrade this one, "
+                  "too",
+                  (long long)version);
+    }
+    return schema_apply_steps(store->writer, schema_steps, schema_step_count, err);
+}
+
 static bool open_embedded(struct store *store, struct err *err)
 {
     int64_t version = 0;
@@ -154,8 +169,8 @@ static bool open_embedded(struct store *store, struct err *err)
     if (version == 0) {
         return create_tables(store, err);
     }
-    if (version == SCHEMA_VERSION) {
-        return true;
+    if (version >= SCHEMA_BASE) {
+        return follow_steps(store, version, err);
     }
     db_close(store->writer);
     store->writer = NULL;
@@ -177,14 +192,14 @@ static bool open_on_server(struct store *store, bool has_objects, struct err *er
         return store_blobs_set_aside(store, err) && results_files_set_aside(store, err) &&
                server_catalogue_create(store, err);
     }
-    if (version != SCHEMA_VERSION) {
+    if (version < SCHEMA_BASE) {
         return err_set(err, ERR_STORE,
-                       "the database has schema %lld and this program schema %d, and a database on "
-                       "a server is not taken over yet; start the program that wrote it, or give a "
-                       "new database and upload the traces again",
-                       (long long)version, SCHEMA_VERSION);
+                       "the database has schema %lld, and steps lead on from schema %d only; start "
+                       "the program that wrote it, or give a new database and upload the traces "
+                       "again",
+                       (long long)version, SCHEMA_BASE);
     }
-    return server_catalogue_check(store, has_objects, err);
+    return server_catalogue_check(store, has_objects, err) && follow_steps(store, version, err);
 }
 
 static bool open_database(struct store *store, bool has_objects, struct err *err)

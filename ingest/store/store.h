@@ -27,9 +27,9 @@
 
 struct store;
 
-/* Opens or creates the store, takes over the database of an older version, and removes what was
- * never published. Refuses, with an error that says why, a database newer than this program and a
- * data directory that another process uses. */
+/* Opens or creates the store, brings the database of an older version up to date, and removes what
+ * was never published. Refuses, with an error that says why, a database newer than this program and
+ * a data directory that another process uses. */
 bool store_open(struct store **out, const char *data_dir, const struct log *log, struct err *err)
     KS_MUST_USE;
 /* Uploads as objects in a folder or a bucket (objects/objects.h). */

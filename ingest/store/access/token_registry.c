@@ -29,7 +29,7 @@ static bool check_schema(struct db *db, struct err *err)
 {
     int64_t version = 0;
     return schema_version(db, &version, err) &&
-           (version == SCHEMA_VERSION ||
+           (version == SCHEMA_VERSION || version == SCHEMA_VERSION + 1 ||
             err_set(err, ERR_UNAVAILABLE,
                     "the data directory is in use by a server of another version, or by one that "
                     "is just starting; try again, or stop it first"));

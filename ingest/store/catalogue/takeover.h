@@ -1,4 +1,5 @@
-/* Takes over the database of an older version: results are derived data and never migrated.
+/* Takes over the database of a version before SCHEMA_BASE, from which no steps lead on
+ * (db/steps.h): results are derived data and never migrated.
  *
  *     kinetoscope.db (old) ─► kinetoscope-new.db ─► renamed in place; the old one stays as
  * kinetoscope-schema-N.db

@@ -57,12 +57,12 @@ bool schema_version(struct db *db, int64_t *version, struct err *err)
         return false;
     }
     *version = found.version;
-    if (*version > SCHEMA_VERSION || *version < 0) {
+    if (*version > SCHEMA_VERSION + 1 || *version < 0) {
         return err_set(
             err, ERR_STORE,
-            "the database has schema %lld, this program knows schemas up to %d; start the "
+            "the database has schema %lld, this program works with schemas up to %d; start the "
             "newer program that wrote it",
-            (long long)*version, SCHEMA_VERSION);
+            (long long)*version, SCHEMA_VERSION + 1);
     }
     if (found.tables > 0 && (!found.is_ours || *version == 0)) {
         return err_set(err, ERR_STORE,
@@ -72,16 +72,39 @@ bool schema_version(struct db *db, int64_t *version, struct err *err)
     return true;
 }
 
+bool schema_read_version(struct db *db, int64_t *version, struct err *err)
+{
+    return db_is_server(db) ? read_int(db, "SELECT version FROM kinetoscope", version, err)
+                            : read_int(db, "PRAGMA user_version", version, err);
+}
+
+bool schema_set_version(struct db *db, int64_t version, struct err *err)
+{
+    char sql[64];
+    (void)snprintf(sql, sizeof sql,
+                   db_is_server(db) ? "UPDATE kinetoscope SET version = %lld"
+                                    : "PRAGMA user_version = %lld",
+                   (long long)version);
+    return db_exec(db, sql, err);
+}
+
+static bool create_head(struct db *db, struct err *err)
+{
+    return !db_is_server(db) ||
+           (db_exec(db, server_head, err) &&
+            db_exec(db, "INSERT INTO kinetoscope SELECT 0, gen_random_uuid()::text", err));
+}
+
 bool schema_create(struct db *db, struct err *err)
 {
-    char set_version[112];
-    bool is_server = db_is_server(db);
-    (void)snprintf(set_version, sizeof set_version,
-                   is_server ? "INSERT INTO kinetoscope SELECT %d, gen_random_uuid()::text"
-                             : "PRAGMA user_version = %d",
-                   SCHEMA_VERSION);
-    return db_exec_schema(db, schema_sql, err) && (!is_server || db_exec(db, server_head, err)) &&
-           db_exec(db, set_version, err);
+    struct db_stmt st;
+    if (!db_exec_schema(db, schema_sql, err) || !create_head(db, err) ||
+        !schema_set_version(db, SCHEMA_VERSION, err)) {
+        return false;
+    }
+    db_prepare(&st, db, "INSERT INTO schema_step (version, applied_at_s) VALUES (?, unixepoch())");
+    db_put_int(&st, SCHEMA_VERSION);
+    return db_run(&st, err);
 }
 
 bool schema_read_id(struct db *db, char id[CATALOGUE_ID_BYTES], struct err *err)

@@ -9,10 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* PRAGMA user_version of a database of this program. Raise it with every change of the schema, of
- * the catalogue or of the files: a database of an older version is taken over
- * (catalogue/takeover.h), so that every trace is analysed again. */
+/* Of the catalogue. Raise it with every change of schema/N_*.sql, and write a step (steps.h). */
 #define SCHEMA_VERSION 34
+/* The oldest that steps lead on from: older ones are taken over (catalogue/takeover.h), so that
+ * every trace is analysed again. */
+#define SCHEMA_BASE 34
+/* Of the files of traces (schema/results/, and the packed rows in them), which are never changed:
+ * PRAGMA user_version of each, written by schema/results/1_events.sql. Raise both with every change
+ * of what stands in a file, and ANALYSIS_VERSION, so that every trace is analysed again in the
+ * background. Files of another version are not read. */
+#define RESULTS_VERSION 1
 /* Version of the analyses, which stands in the row of every upload. Raise it when the same bytes
  * give other figures than before, in tables that stayed as they are: what an older version has
  * analysed is analysed again in the background (catalogue/reanalysis.c). */
@@ -25,8 +31,12 @@ extern const char results_schema_sql[];
 #define CATALOGUE_ID_BYTES 40
 
 /* The version of the database: 0 without any table. Fails (ERR_STORE) if the database was written
- * by another program, or by a version of this one that is newer. */
+ * by another program, or by a version of this one that this one does not work with: the next is the
+ * last it does (steps.h). */
 bool schema_version(struct db *db, int64_t *version, struct err *err) KS_MUST_USE;
+/* The same without these checks, of a database that has tables; and changes it. */
+bool schema_read_version(struct db *db, int64_t *version, struct err *err) KS_MUST_USE;
+bool schema_set_version(struct db *db, int64_t version, struct err *err) KS_MUST_USE;
 /* Creates all tables; call it in a transaction. */
 bool schema_create(struct db *db, struct err *err) KS_MUST_USE;
 /* Of a database on a server: what tells it from all others. */

@@ -378,13 +378,42 @@ static bool open_in_row(
     return db_done(&st, ok ? err : &second) && ok;
 }
 
+/* What stands in a file is read by programs that write the same. */
+static bool check_version(struct db *db, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, "PRAGMA user_version");
+    int64_t version = db_next(&st) ? db_get_int(&st) : 0;
+    if (!db_done(&st, err)) {
+        return false;
+    }
+    if (version == RESULTS_VERSION) {
+        return true;
+    }
+    return version > RESULTS_VERSION
+               ? err_set(err, ERR_UNAVAILABLE,
+                         "a newer program has analysed this trace: this server waits for its "
+                         "upgrade; try again later")
+               : err_set(err, ERR_GONE,
+                         "an older program has analysed this trace in another form, and its upload "
+                         "was not kept to do it again: delete the trace and upload its file again");
+}
+
 bool results_file_acquire(
     struct store *store, struct db *catalogue, const char *key, struct db **db, struct err *err)
 {
     struct results_row row;
     *db = take_idle(store->files, key);
-    return *db != NULL || (open_in_row(catalogue, key, &row, db, err) &&
-                           (*db != NULL || open_apart(store, key, &row, db, err)));
+    if (*db != NULL) {
+        return true;
+    }
+    bool ok = open_in_row(catalogue, key, &row, db, err) &&
+              (*db != NULL || open_apart(store, key, &row, db, err)) && check_version(*db, err);
+    if (!ok) {
+        db_close(*db);
+        *db = NULL;
+    }
+    return ok;
 }
 
 static size_t oldest_idle(const struct results_files *files)

@@ -149,3 +149,9 @@ CREATE TABLE copy_state (
     state  TEXT NOT NULL CHECK (state IN ('copying', 'copied')),
     at_s   INTEGER NOT NULL      -- when it became so
 ) STRICT, WITHOUT ROWID;
+
+-- Steps that brought this database here (db/steps.h); the first row is the version that it was made with.
+CREATE TABLE schema_step (
+    version      INTEGER PRIMARY KEY, -- afterwards
+    applied_at_s INTEGER NOT NULL
+) STRICT;

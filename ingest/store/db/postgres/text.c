@@ -133,24 +133,25 @@ void postgres_schema(struct buf *out, const char *sql)
 /* ---- functions ---- */
 
 const char *const postgres_functions[] = {
-    "CREATE FUNCTION unixepoch() RETURNS bigint LANGUAGE sql VOLATILE AS"
+    "CREATE OR REPLACE FUNCTION unixepoch() RETURNS bigint LANGUAGE sql VOLATILE AS"
     " $$ SELECT floor(extract(epoch FROM clock_timestamp()))::bigint $$",
-    "CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS"
+    "CREATE OR REPLACE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS"
     " $$ SELECT strpos($1, $2) $$",
-    "CREATE FUNCTION json_each(text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE"
+    "CREATE OR REPLACE FUNCTION json_each(text) RETURNS TABLE (key bigint, value text) LANGUAGE "
+    "sql IMMUTABLE"
     " AS $$ SELECT n - 1, v FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY AS a (v, n)"
     " $$",
     /* The second argument is a pattern as postgres_matcher makes it. */
-    "CREATE FUNCTION ks_match(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS"
+    "CREATE OR REPLACE FUNCTION ks_match(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS"
     " $$ SELECT $1 COLLATE \"C\" ~* $2 $$",
-    "CREATE FUNCTION group_concat_add(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS"
+    "CREATE OR REPLACE FUNCTION group_concat_add(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS"
     " $$ SELECT CASE WHEN $2 IS NULL THEN $1 WHEN $1 IS NULL THEN $2 ELSE $1 || ',' || $2 END $$",
-    "CREATE AGGREGATE group_concat(text) (SFUNC = group_concat_add, STYPE = text)",
-    "CREATE FUNCTION json_group_add(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS"
+    "CREATE OR REPLACE AGGREGATE group_concat(text) (SFUNC = group_concat_add, STYPE = text)",
+    "CREATE OR REPLACE FUNCTION json_group_add(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS"
     " $$ SELECT coalesce($1 || ',', '[') || coalesce(to_json($2)::text, 'null') $$",
-    "CREATE FUNCTION json_group_end(text) RETURNS text LANGUAGE sql IMMUTABLE AS"
+    "CREATE OR REPLACE FUNCTION json_group_end(text) RETURNS text LANGUAGE sql IMMUTABLE AS"
     " $$ SELECT coalesce($1, '[') || ']' $$",
-    "CREATE AGGREGATE json_group_array(text)"
+    "CREATE OR REPLACE AGGREGATE json_group_array(text)"
     " (SFUNC = json_group_add, STYPE = text, FINALFUNC = json_group_end)",
 };
 const size_t postgres_function_count = sizeof postgres_functions / sizeof postgres_functions[0];

@@ -1,0 +1,57 @@
+#include "ingest/store/db/steps.h"
+
+#include "ingest/store/db/schema.h"
+
+#include <assert.h>
+
+/* Of versions after SCHEMA_BASE there are none yet: one of no version, as C has no empty array.
+ * The first step takes its place, and goes so:
+ *     {34, "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT ''"},
+ */
+const struct schema_step schema_steps[] = {{0, ""}};
+const size_t schema_step_count = SCHEMA_VERSION - SCHEMA_BASE;
+static_assert(SCHEMA_VERSION == SCHEMA_BASE ||
+                  sizeof schema_steps / sizeof schema_steps[0] == SCHEMA_VERSION - SCHEMA_BASE,
+              "every version after SCHEMA_BASE has its step");
+
+/* Until the end of the transaction no other server changes the version. */
+static bool hold(struct db *db, struct err *err)
+{
+    return !db_is_server(db) || db_exec(db, "LOCK TABLE kinetoscope IN EXCLUSIVE MODE", err);
+}
+
+static bool run_step(struct db *db, const struct schema_step *step, struct err *err)
+{
+    struct db_stmt st;
+    int64_t version = 0;
+    if (!hold(db, err) || !schema_read_version(db, &version, err)) {
+        return false;
+    }
+    if (version >= step->version) {
+        return true;
+    }
+    if (version != step->version - 1) {
+        return err_set(err, ERR_STORE, "the database has schema %lld, to which there is no step",
+                       (long long)version);
+    }
+    if (step->sql[0] != '\0' && !db_exec_schema(db, step->sql, err)) {
+        return false;
+    }
+    db_prepare(&st, db, "INSERT INTO schema_step (version, applied_at_s) VALUES (?, unixepoch())");
+    db_put_int(&st, step->version);
+    return db_run(&st, err) && schema_set_version(db, step->version, err);
+}
+
+bool schema_apply_steps(struct db *db,
+                        const struct schema_step *steps,
+                        size_t count,
+                        struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!db_begin(db, err) || !db_end(db, run_step(db, &steps[i], err), err)) {
+            return err_context(err, "bringing the database to schema %lld",
+                               (long long)steps[i].version);
+        }
+    }
+    return true;
+}
