@@ -6,7 +6,7 @@
 
 /* Of versions after SCHEMA_BASE there are none yet: one of no version, as C has no empty array.
  * The first step takes its place, and goes so:
- *     {34, "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT ''"},
+ *     {SCHEMA_BASE + 1, "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT ''"},
  */
 const struct schema_step schema_steps[] = {{0, ""}};
 const size_t schema_step_count = SCHEMA_VERSION - SCHEMA_BASE;
