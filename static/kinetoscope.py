@@ -33,7 +33,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-ENDINGS = ('.json', '.pickle', '.pkl', '.raw', '.sqlite', '.db', '.rpd', '.pb', '.pftrace', '.perfetto-trace', '.speedscope', '.hatchet', '.folded', '.collapsed',
+ENDINGS = ('.json', '.pickle', '.pkl', '.raw', '.sqlite', '.db', '.rpd', '.pb', '.et', '.pftrace', '.perfetto-trace', '.speedscope', '.hatchet', '.folded', '.collapsed',
            '.csv', '.tar', '.tgz', '.zip')  # of what the server reads, packed or not
 PACKED = ('.gz', '.zst')
 RETRIES = 5
