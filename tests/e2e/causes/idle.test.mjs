@@ -27,19 +27,23 @@ let page;
 let folder;
 let id;
 let hostOnly;
+let early;
 
 before(async () => {
     server = await startServer();
     chrome = await startBrowser();
     page = await newPage(chrome.browser);
     folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-idle-'));
-    const upload = async (run, events) => {
+    const upload = async (run, events, text = trace(events)) => {
         const file = path.join(folder, `${run}.1700000000000.pt.trace.json`);
-        await writeFile(file, trace(events));
+        await writeFile(file, text);
         return (await put(server.url, run, file)).id;
     };
     id = await upload('idle', device);
     hostOnly = await upload('host', []);
+    // The host waits right behind the first work, for what was launched before.
+    const waits = [kernel('gemm', 7, 1000, 10, 1), span('cuda_runtime', 'cudaMemcpy', 1, 1012, 900, { correlation: 9 }), launch(1920, 20, 2), kernel('gemm', 7, 1950, 2000, 2)];
+    early = await upload('early', [], JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU' }], traceEvents: waits }));
 });
 after(async () => {
     await chrome?.stop();
@@ -63,6 +67,14 @@ test('the first sentence says what it costs and where the host was; the table ha
     await page.click('.panel:has-text("Why devices waited") >> text=As a table');
     assert.deepEqual(await page.locator('.panel-table td:first-child >> visible=true').allTextContents(), ['Device 0', ...streams.map(({ stream }) => `Device 0, stream ${stream}`)]);
     assert.deepEqual(await axeFaults(page), []);
+});
+
+test('a wait at the start of the recording is told as such, and a path says what would shorten it', async () => {
+    await open('', early);
+    await eventually(async () => assert.match(plain(await page.textContent('.view .idle-verdict')) ?? '', /one wait at the start of the recording/));
+    await eventually(async () => assert.match(await lead('#critical-path'), /mostly device computing .*Only faster or fewer kernels help/));
+    await open();
+    await eventually(async () => assert.match(plain(await page.textContent('.view .idle-verdict')) ?? '', /Remove what waits/));
 });
 
 test('the longest gap opens the timeline with its range selected, and the overview leads here', async () => {

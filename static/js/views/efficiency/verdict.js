@@ -8,6 +8,8 @@ import * as fmt from '../../lib/fmt.js';
 
 /** Of a smaller part than this the rest of the time matters more. */
 const HALF = 0.5;
+/** Below this part of the roofline neither bound is what holds the work up. */
+const SMALL = 0.1;
 
 /** @param {Efficiency} data by operator */
 export function verdict({ device, rows, totals, modelled_time_ns: modelled, outside_operators: outside }) {
@@ -18,7 +20,7 @@ export function verdict({ device, rows, totals, modelled_time_ns: modelled, outs
     const share = totals.time_ns ? modelled / totals.time_ns : null;
     const lead = !device ? ['The peaks of this device are not known: FLOPs and bytes are told, but not how near its limits they ran. Start the server with ', h('code', null, '--devices FILE'), ' to name them.']
         : time === 0 ? ['No operator of this trace has a roofline.']
-            : [h('strong', null, `${fmt.time(headroom)} of ${fmt.time(time)}`), ` of work with a roofline could be saved at the peaks of the ${device.name}${time < HALF * totals.time_ns ? `; that is ${fmt.share(time / totals.time_ns)} of the device time of operators, so look at Kernels, too` : ''}. `,
+            : [h('strong', null, `${fmt.time(headroom)} of ${fmt.time(time)}`), ` of work with a roofline could be saved at the peaks of the ${device.name}${time < HALF * totals.time_ns ? `. Only ${fmt.share(time / totals.time_ns)} of the device time of operators has one: look at Kernels, too` : ''}. `,
                 best ? ['Largest opportunity: ', h('code', { 'data-tip': best.name }, shorten(best.name ?? '').short), ` with ${fmt.time(best.headroom_ns)}, ${todo(best)}`] : 'Nothing is left to gain.'];
     return h('div', { class: 'idle-verdict' }, contradiction(device, rows, totals.mfu), h('p', { class: 'lead' }, lead),
         h('dl', { class: 'answers use-answers' },
@@ -45,6 +47,7 @@ function contradiction(device, rows, mfu) {
 
 /** @param {EfficiencyRow} row */
 function todo(row) {
+    if (row.roofline_ratio !== null && row.roofline_ratio < SMALL) return `which ran at ${fmt.share(row.roofline_ratio)} of its roofline: calls this small do not fill the device; batch or fuse them.`;
     if (row.bound === 'memory') return 'bound by memory: fuse it with its neighbours, or move fewer bytes.';
     if (row.bound === 'compute') return 'bound by computing: larger or aligned shapes, or a lower precision.';
     return 'of shapes with different bounds: group by shape.';

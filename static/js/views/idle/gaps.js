@@ -9,11 +9,13 @@ import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { timelineEvent, timelineRange } from '../timeline/links.js';
 import { bar, key } from './bars.js';
-import { BETWEEN_KERNELS, CAUSES, HOSTS, OTHER_STREAM } from './words.js';
+import { BEFORE_RECORDING, BETWEEN_KERNELS, CAUSES, HOSTS, OTHER_STREAM } from './words.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** Below this share of its time a device has little to gain. */
 const LITTLE = 0.05;
+/** So early in the time of a device a wait may be for work that was not recorded. */
+const AT_START = 0.01;
 /** More bars than this say less than the table. */
 const BARS = 16;
 
@@ -35,12 +37,20 @@ export function verdict(trace, idle, steps) {
     const streams = idle.streams.filter((stream) => stream.device === device.device);
     const { stream } = streams.reduce((best, other) => (other.busy_ns > best.busy_ns ? other : best));
     const gaps = idle.longest.rows.filter((row) => row.device === device.device && row.stream === stream);
-    const [longest] = gaps;
-    const link = longest && hasView(trace, 'timeline') ? [' ', timelineRange(trace, longest.start_ns, longest.start_ns + longest.duration_ns, streams.length > 1 ? `Show the longest gap of stream ${stream}` : 'Show its longest gap'), '.'] : [];
+    const early = host.host === 'synchronisation' ? waitAtStart(idle, device) : undefined;
+    const longest = early ?? gaps[0];
+    const link = longest && hasView(trace, 'timeline') ? [' ', timelineRange(trace, longest.start_ns, longest.start_ns + longest.duration_ns, early ? 'Show this wait' : streams.length > 1 ? `Show the longest gap of stream ${stream}` : 'Show its longest gap'), '.'] : [];
     return h('div', { class: 'idle-verdict' },
         h('p', { class: 'lead' }, ...cost, `. In ${fmt.share(host.ratio)} of that time ${HOSTS[host.host].was}`, whereOf(gaps, host.host), '.'),
         h('p', { class: 'lead' }, shareOf(device) < LITTLE ? ['Little is to gain here: the device is nearly always busy. See ', h('a', { href: traceHref(trace.id, 'overview') }, 'what it is busy with'), '. '] : null,
-            cause.cause === 'kernel_wait' ? BETWEEN_KERNELS : cause.cause === 'other' ? OTHER_STREAM : HOSTS[host.host].todo, link));
+            cause.cause === 'kernel_wait' ? BETWEEN_KERNELS : cause.cause === 'other' ? OTHER_STREAM : early ? BEFORE_RECORDING : HOSTS[host.host].todo, link));
+}
+
+/** The one wait right behind the first work that is most of what a device waited. @param {Idle} idle @param {IdleBlock} device */
+function waitAtStart({ longest }, device) {
+    const gap = longest.rows.find((row) => row.device === device.device);
+    const isEarly = gap !== undefined && gap.host === 'synchronisation' && gap.duration_ns > device.idle_ns / 2 && gap.start_ns - Number(device.first_ns) < AT_START * windowOf(device);
+    return isEarly ? gap : undefined;
 }
 
 /** The event that most of the longest gaps of this kind name. @param {IdleGap[]} gaps @param {IdleHostName} host */

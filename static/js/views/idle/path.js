@@ -10,7 +10,7 @@ import { ApiError, isAbort } from '../../lib/api.js';
 import { shorten } from '../../lib/names.js';
 import { showFailure, skeleton } from '../../lib/states.js';
 import { bar, key } from './bars.js';
-import { BOUNDS } from './words.js';
+import { BOUNDS, BOUND_TODO } from './words.js';
 import * as api from './api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -102,8 +102,8 @@ function summary(trace, { annotation, instance, window, length_ns: length, path,
     return h('div', { class: 'idle-verdict' },
         h('p', { class: 'lead' }, 'The path is ', h('strong', null, fmt.time(length)), ' long, in a window of ',
             hasView(trace, 'timeline') ? timelineRange(trace, window.start_ns, window.end_ns, fmt.time(whole)) : fmt.time(whole), `, mostly ${BOUNDS[bound.bound].toLowerCase()} (${fmt.share(bound.ratio)}).`,
-            best && best.saved_ns > 0 ? [' Largest opportunity: without ', h('code', { 'data-tip': best.name }, shorten(best.name).short), ` it would be ${fmt.time(best.saved_ns)} (${fmt.share(best.ratio)}) shorter.`] : null),
-        h('p', { class: 'quiet' }, whole > length ? `The other ${fmt.time(whole - length)} of the window no edge explains: between outermost operators, as in Python or loading of data, the path counts nothing. ` : null,
+            best && best.saved_ns > 0 ? [' Largest opportunity: without ', h('code', { 'data-tip': best.name }, shorten(best.name).short), ` it would be ${fmt.time(best.saved_ns)} (${fmt.share(best.ratio)}) shorter.`] : null, ` ${BOUND_TODO[bound.bound]}`),
+        h('p', { class: 'quiet' }, whole > length ? `The other ${fmt.time(whole - length)} of the window no edge explains: between outermost operators, as in Python or loading of data, the path counts nothing. ` : whole < length ? 'It is longer than the window, since work launched in the window ends after it. ' : null,
             `${fmt.plural(path.events, 'event')} on it.`, dropped ? ` ${fmt.plural(dropped, 'edge')} of cycles left out.` : null, unmatched ? ` ${fmt.plural(unmatched, 'wait')} for events that are not in the trace.` : null,
             hasView(trace, 'timeline') ? [' ', h('a', { href: pathHref(trace.id, { annotation, instance, launches }, window) }, 'Show the path in the timeline'), '.'] : null));
 }

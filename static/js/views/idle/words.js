@@ -23,10 +23,21 @@ export const HOSTS = {
 };
 
 export const BETWEEN_KERNELS = 'The work was queued in time and the gaps are short: fewer, larger kernels (fusion, torch.compile) or graphs close them.';
+export const BEFORE_RECORDING = 'Most of it is one wait at the start of the recording. Work launched before it is not in the trace, and may be what the host waited for: synchronise before the recording starts, or leave this wait out.';
 export const OTHER_STREAM = 'The work was launched in time and waited for something else: look for waits between streams, events and copies.';
 
 /** @type {Record<string, string>} */
 export const BOUNDS = {
     cpu_bound: 'Host', data_loading: 'Data loading', gpu_compute_bound: 'Device computing', gpu_communication_bound: 'Device communicating',
     gpu_kernel_kernel_overhead: 'Between kernels', gpu_kernel_launch_overhead: 'Launch to start',
+};
+
+/** What makes a path shorter that is mostly bound so. @type {Record<string, string>} */
+export const BOUND_TODO = {
+    cpu_bound: 'Shorten the host: launch less (torch.compile, graphs, fused operators), and remove waits for the device and for copies.',
+    data_loading: 'Give the DataLoader more workers, prefetch, or move its work to the device.',
+    gpu_compute_bound: 'Only faster or fewer kernels help, not faster launching: see Efficiency for what is far from its roofline.',
+    gpu_communication_bound: 'Overlap collectives with computing (smaller buckets, launched earlier), or send less.',
+    gpu_kernel_kernel_overhead: 'Fewer, larger kernels (fusion, torch.compile) or graphs close the gaps.',
+    gpu_kernel_launch_overhead: 'Work starts late though nothing was queued: graphs, or launching further ahead.',
 };
