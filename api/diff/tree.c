@@ -34,6 +34,8 @@ static void put_side(struct json_write *w,
     jw_object_begin(w);
     jw_key_string(w, "name", figures->name);
     jw_key_int(w, "nodes", node_count);
+    jw_key_string(w, "first_step", figures->first_step);
+    jw_key_string(w, "last_step", figures->last_step);
     jw_key_int(w, "host_ns", figures->duration);
     jw_key_int(w, "device_ns", figures->device_duration);
     jw_key_int(w, "total_ns", figures->total_duration);

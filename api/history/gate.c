@@ -252,7 +252,7 @@ static void put_change(struct buf *out, double change)
     if (isnan(change)) {
         buf_puts(out, "-");
     } else {
-        buf_printf(out, "%+.2f %%", 100 * change);
+        buf_printf(out, "%+.2f%%", 100 * change);
     }
 }
 

@@ -99,7 +99,7 @@ struct index_thread {
 };
 
 struct index_stream {
-    int64_t device; /* argument `device`, else the process number; TRACE_NO_ID: neither */
+    int64_t device; /* as index_device_number(), else the process number; TRACE_NO_ID: neither */
     int64_t stream; /* argument `stream`, else the thread number; TRACE_NO_ID: neither */
     uint32_t pid_text, tid_text; /* string ids of what stands for a missing number, else 0 */
     struct index_range work;     /* of `device_work` */
@@ -183,6 +183,9 @@ bool index_engine_steps(const struct trace_index *index,
                         struct index_step **out,
                         uint32_t *count) KS_MUST_USE;
 
+/* The number of the device: argument `device`, a text too; else n of a thread `device:n …`; else
+ * TRACE_NO_ID. */
+int64_t index_device_number(const struct trace *trace, uint32_t event);
 /* The device of device work, as struct index_stream has it. */
 int64_t index_device(const struct trace *trace, uint32_t event);
 

@@ -1,5 +1,6 @@
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/index/sort.h"
 #include "ingest/index/stages.h"
 
@@ -123,14 +124,47 @@ static const struct kernel_args *device_args(const struct trace *trace, uint32_t
     return args == TRACE_NO_ARGS ? NULL : &trace->kernel_args[args];
 }
 
-int64_t index_device(const struct trace *trace, uint32_t event)
+/* "device:3 stream:7" is of device 3. */
+static int64_t device_of_thread(const struct trace *trace, const struct trace_track *track)
 {
-    const struct kernel_args *args = device_args(trace, event);
-    const struct trace_track *track = &trace->tracks[trace_event_track(&trace->events, event)];
+    static const char word[] = "device:";
+    const char *text = strtab_text(trace->strings, track->tid_text);
+    const char *at = text_begins(text, word) ? text + sizeof word - 1 : "";
+    int64_t device = 0;
+    if (!text_is_digit(*at)) {
+        return TRACE_NO_ID;
+    }
+    for (; text_is_digit(*at) && device <= INT32_MAX; at++) {
+        device = device * 10 + (*at - '0');
+    }
+    return device;
+}
+
+static bool is_device_work(enum event_kind kind)
+{
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
+           kind == EVENT_DEVICE_ROW;
+}
+
+int64_t index_device_number(const struct trace *trace, uint32_t event)
+{
+    bool has_args = is_device_work(trace_kind(&trace->events, event));
+    const struct kernel_args *args = has_args ? device_args(trace, event) : NULL;
     if (args != NULL && args->device != TRACE_NO_ID) {
         return args->device;
     }
-    return track->pid_int_valid ? track->pid_int : TRACE_NO_ID;
+    const struct event_extra *extra = trace_extra_of(trace, event);
+    if (extra != NULL && (extra->has & EXTRA_HAS_DEVICE) != 0) {
+        return extra->device;
+    }
+    return device_of_thread(trace, &trace->tracks[trace_event_track(&trace->events, event)]);
+}
+
+int64_t index_device(const struct trace *trace, uint32_t event)
+{
+    const struct trace_track *track = &trace->tracks[trace_event_track(&trace->events, event)];
+    int64_t device = index_device_number(trace, event);
+    return device != TRACE_NO_ID || !track->pid_int_valid ? device : track->pid_int;
 }
 
 static struct index_stream describe_stream(const struct trace *trace, uint32_t event)

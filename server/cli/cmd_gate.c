@@ -93,7 +93,7 @@ static void put_row(struct buf *out, const json_t *row)
     put_value(out, json_object_get(baseline, "mean"), unit);
     buf_printf(out, " (mean of %.0f)", json_number_value(json_object_get(baseline, "n")));
     if (!isnan(change)) {
-        buf_printf(out, ", %+.2f %%", 100 * change);
+        buf_printf(out, ", %+.2f%%", 100 * change);
     }
     buf_puts(out, ", limit ");
     text_clean(out, text_of(row, "limit"));

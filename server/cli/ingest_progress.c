@@ -19,7 +19,7 @@ static void put_bar(struct buf *line, const struct jobs_status *status)
     for (int i = 0; i < BAR_WIDTH; i++) {
         buf_putc(line, i < filled ? '#' : '.');
     }
-    buf_printf(line, "] %3d %%", part > 1 ? 100 : (int)(part * 100));
+    buf_printf(line, "] %3d%%", part > 1 ? 100 : (int)(part * 100));
 }
 
 void ingest_progress_show(FILE *terminal, const char *file_name, const struct jobs_status *status)

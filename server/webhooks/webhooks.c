@@ -74,7 +74,7 @@ static void write_slack(struct json_write *w,
 {
     struct buf text;
     buf_init(&text, BODY_MAX_BYTES);
-    buf_printf(&text, "Kinetoscope: %s is worse since %s: %.4g, was %.4g (%+.1f %%, p %.2g)\n%s",
+    buf_printf(&text, "Kinetoscope: %s is worse since %s: %.4g, was %.4g (%+.1f%%, p %.2g)\n%s",
                line->metric, point->run, test->mean_after, test->mean_before, 100 * test->change,
                test->p, url);
     const char *copy = text.failed ? NULL : arena_strndup(arena, text.ptr, text.len);

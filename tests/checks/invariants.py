@@ -432,7 +432,7 @@ def check(server, number, name, data, text):
 
 
 def main():
-    reference = [kinetoscope.REFERENCE / 'data' / folder for folder in ('real', 'cases')]
+    reference = [kinetoscope.REFERENCE / 'data' / folder for folder in ('real', 'cases', 'cycles')]
     paths = sys.argv[1:] or [kinetoscope.FIXTURES] + [p for p in reference if p.exists()]
     made = made_trace()
     with kinetoscope.Server() as server, concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -2,6 +2,7 @@
 
 #include "api/comparison/text/columns.h"
 #include "api/table/markdown_table.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/base/text/short_name.h"
 #include "ingest/base/text/utf8.h"
 
@@ -63,15 +64,31 @@ void words_function(struct buf *out, const char *name, enum words_markup markup)
     buf_free(&shorter);
 }
 
+static const char pid_word[] = "_pid_";
+
+/* Without the number of a process at its end, whether or not the report says that number. */
+static size_t label_words_len(const char *label)
+{
+    size_t len = strlen(label);
+    size_t at = len;
+    while (at > 0 && text_is_digit(label[at - 1])) {
+        at--;
+    }
+    size_t word_len = sizeof pid_word - 1;
+    bool has_pid =
+        at < len && at > word_len && memcmp(label + at - word_len, pid_word, word_len) == 0;
+    return has_pid ? at - word_len : len;
+}
+
 void words_role(struct buf *out, const struct comparison_role *role, enum words_markup markup)
 {
-    size_t len = comparison_plain_label_len(role);
+    size_t len = label_words_len(role->label);
     struct buf label;
     buf_init(&label, out->max_bytes);
     buf_append(&label, role->label, len);
     words_name(out, label.ptr, markup);
     if (role->label[len] != '\0') {
-        buf_printf(out, " (process %" PRId64 ")", role->pid);
+        buf_printf(out, " (process %s)", role->label + len + sizeof pid_word - 1);
     }
     buf_free(&label);
 }

@@ -162,17 +162,8 @@ int64_t causes_stream(const struct trace *trace, uint32_t event)
 
 int64_t causes_device(const struct trace *trace, uint32_t event)
 {
-    bool has_args = has_kernel_args(trace_kind(&trace->events, event));
-    const struct kernel_args *args = has_args ? kernel_args_of(trace, event) : NULL;
-    if (args != NULL && args->device != TRACE_NO_ID) {
-        return args->device;
-    }
-    const struct event_extra *extra = trace_extra_of(trace, event);
-    if (extra != NULL && (extra->has & EXTRA_HAS_DEVICE) != 0) {
-        return extra->device;
-    }
-    const struct trace_track *track = &trace->tracks[trace_event_track(&trace->events, event)];
-    return track->pid_int_valid ? track->pid_int : -1;
+    int64_t device = index_device(trace, event);
+    return device == TRACE_NO_ID ? -1 : device;
 }
 
 /* ---- roles ---- */

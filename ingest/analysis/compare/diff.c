@@ -23,6 +23,7 @@ struct building {
     size_t node_cap;
     size_t row_cap[DIFF_SIDES];
     uint32_t row_count[DIFF_SIDES];
+    size_t step_cap[DIFF_SIDES];
     uint32_t *group[DIFF_SIDES]; /* by row of the call tree: same class and name, NO_GROUP for those
                                     that match nothing */
     uint32_t group_count;
@@ -240,6 +241,19 @@ static bool expand(struct building *b, uint32_t node)
     return ok;
 }
 
+static bool add_step(struct building *b, int side, uint32_t row)
+{
+    struct diff *out = b->out;
+    uint32_t *steps =
+        scratch_grow(out->steps[side], out->step_count[side], &b->step_cap[side], sizeof *steps);
+    if (steps == NULL) {
+        return false;
+    }
+    out->steps[side] = steps;
+    steps[out->step_count[side]++] = row;
+    return add_children(b, side, row);
+}
+
 /* The children of all steps of the first thread, or of its root [TB-16a]. */
 static bool add_start(struct building *b, int side)
 {
@@ -248,19 +262,12 @@ static bool add_start(struct building *b, int side)
         return true;
     }
     uint32_t root = tree->threads[0].first;
-    bool has_steps = false;
     for (uint32_t child = root + 1; child < tree->end[root]; child = tree->end[child]) {
-        has_steps = has_steps || tree->class[child] == CALL_STEP;
-    }
-    if (!has_steps) {
-        return add_children(b, side, root);
-    }
-    for (uint32_t child = root + 1; child < tree->end[root]; child = tree->end[child]) {
-        if (tree->class[child] == CALL_STEP && !add_children(b, side, child)) {
+        if (tree->class[child] == CALL_STEP && !add_step(b, side, child)) {
             return false;
         }
     }
-    return true;
+    return b->out->step_count[side] > 0 || add_children(b, side, root);
 }
 
 static bool build(struct building *b)
@@ -319,6 +326,9 @@ bool diff_build(struct diff *out,
         void *rows = out->rows[side];
         ok = keep(arena, &rows, b.row_count[side] * sizeof *out->rows[side]) && ok;
         out->rows[side] = rows;
+        void *steps = out->steps[side];
+        ok = keep(arena, &steps, out->step_count[side] * sizeof *out->steps[side]) && ok;
+        out->steps[side] = steps;
         out->scratch[side] = make_scratch(arena, out->trees[side]);
         ok = ok && out->scratch[side] != NULL;
         scratch_free(b.group[side]);
@@ -419,6 +429,23 @@ static void forget_places(struct summing *s, const uint32_t *rows, uint32_t coun
     }
 }
 
+/* The name of the step that holds a row of the call tree: the last one before it. */
+static const char *step_of(const struct diff *diff, int side, uint32_t row)
+{
+    const struct call_tree *tree = diff->trees[side];
+    uint32_t from = 0;
+    uint32_t end = diff->step_count[side];
+    while (from < end) {
+        uint32_t middle = from + (end - from) / 2;
+        if (diff->steps[side][middle] < row) {
+            from = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return from == 0 ? NULL : tree->names[tree->name[diff->steps[side][from - 1]]];
+}
+
 bool diff_read_side(struct diff_side *out,
                     struct arena *arena,
                     const struct diff *diff,
@@ -431,6 +458,10 @@ bool diff_read_side(struct diff_side *out,
     *out = (struct diff_side){.name = count == 0 ? BLANK_NAME : SEVERAL_NAME};
     if (count == 1) {
         out->name = tree->names[tree->name[rows[0]]];
+    }
+    if (count > 0) {
+        out->first_step = step_of(diff, side, rows[0]);
+        out->last_step = step_of(diff, side, rows[count - 1]);
     }
     struct summing s = {.out = out,
                         .tree = tree,

@@ -25,9 +25,9 @@ struct window {
     double length; /* as times_weight(); negative when there is no step [TB-1.1] */
 };
 
-static int64_t valid_device(const struct trace *trace, uint32_t event)
+static int64_t valid_device(const struct event_classes *sel, uint32_t event)
 {
-    int64_t device = kernel_device(trace, event);
+    int64_t device = kernel_counts_for(sel, event);
     return device >= 0 && device < KERNEL_DEVICES ? device : -1;
 }
 
@@ -40,10 +40,10 @@ split_by_device(struct by_device *b, const struct kernels *kernels, struct warni
         return false;
     }
     for (uint32_t i = 0; i < kernels->count; i++) {
-        int64_t device = valid_device(b->trace, kernels->events[i]);
+        int64_t device = valid_device(b->sel, kernels->events[i]);
         if (device >= 0) {
             b->first[device + 1]++;
-        } else if (kernel_device(b->trace, kernels->events[i]) != TRACE_NO_ID) {
+        } else if (kernel_counts_for(b->sel, kernels->events[i]) != TRACE_NO_ID) {
             warning_add(warnings, WARN_DEVICE_ID, WARNING_NO_OFFSET);
         }
     }
@@ -53,7 +53,7 @@ split_by_device(struct by_device *b, const struct kernels *kernels, struct warni
         b->first[d + 1] += b->first[d];
     }
     for (uint32_t i = 0; i < kernels->count; i++) {
-        int64_t device = valid_device(b->trace, kernels->events[i]);
+        int64_t device = valid_device(b->sel, kernels->events[i]);
         if (device >= 0) {
             b->members[next[device]++] = kernels->events[i];
         }

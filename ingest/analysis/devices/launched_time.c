@@ -12,7 +12,7 @@ void launched_time_add(struct launched_time *launched,
     if (is_bottom_eligible) {
         launched->bottom_eligible = saturating_add(launched->bottom_eligible, duration);
     }
-    int64_t id = kernel_device(sel->trace, kernel_event);
+    int64_t id = kernel_counts_for(sel, kernel_event);
     if (id < 0 || id >= KERNEL_DEVICES) {
         return;
     }

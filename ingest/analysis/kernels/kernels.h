@@ -6,6 +6,7 @@
 #include "ingest/analysis/classify/texts.h"
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/base/attr.h"
+#include "ingest/index/index.h"
 #include "ingest/model/results/results.h"
 
 #include <math.h>
@@ -41,6 +42,14 @@ static inline int64_t kernel_device(const struct trace *trace, uint32_t event)
 {
     const struct kernel_args *args = kernel_args_of(trace, event);
     return args == NULL ? TRACE_NO_ID : args->device;
+}
+
+/* The device that a kernel counts for: in the annex's figures, which have a clock of their own,
+ * what its arguments say alone. */
+static inline int64_t kernel_counts_for(const struct event_classes *sel, uint32_t event)
+{
+    return sel->clock == NULL ? index_device_number(sel->trace, event)
+                              : kernel_device(sel->trace, event);
 }
 
 static inline double kernel_blocks_per_sm(const struct trace *trace, uint32_t event)

@@ -197,7 +197,7 @@ static void list_low_devices(struct advice *a)
     }
     if (low > 0) {
         buf_printf(&a->text,
-                   low == 1 ? " is busy %.1f%% of %s" : " are busy %.1f %% of %s on average",
+                   low == 1 ? " is busy %.1f%% of %s" : " are busy %.1f%% of %s on average",
                    100 * sum / (double)low, a->results->has_steps ? "the steps" : "their window");
     }
 }

@@ -21,8 +21,10 @@ struct diff_node {
 
 struct diff {
     const struct call_tree *trees[DIFF_SIDES];
-    uint32_t *rows[DIFF_SIDES]; /* of the call tree */
-    struct diff_node *nodes;    /* nodes[0] is the whole */
+    uint32_t *rows[DIFF_SIDES];  /* of the call tree */
+    uint32_t *steps[DIFF_SIDES]; /* the steps of its first thread, rows in their order */
+    uint32_t step_count[DIFF_SIDES];
+    struct diff_node *nodes; /* nodes[0] is the whole */
     uint32_t node_count;
     uint32_t *scratch[DIFF_SIDES]; /* for diff_read_side alone */
 };
@@ -38,6 +40,8 @@ struct diff_operator {
 /* One side of a node. */
 struct diff_side {
     const char *name; /* of the one sibling, `CompositeNodes`, or `Blank` */
+    /* The steps that hold the first and the last sibling; NULL without siblings or steps. */
+    const char *first_step, *last_step;
     int64_t duration;
     int64_t device_duration;
     int64_t total_duration; /* of each sibling the device time if there is any, else the host's */

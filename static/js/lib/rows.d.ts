@@ -89,7 +89,7 @@ interface ComparisonRow {
     metric: string; // `N/A` where the cycles have no counters.
     device: string;
     score: number | null; // |delta_beta| x (|z_beta| + |z_log_mu|).
-    base_beta_pct: number | null; // Mean share of a cycle, 0 to 100. [percent]
+    base_beta_pct: number | null; // Mean of its cycles: the sum of what the calls took, above 100 where several run at a time. [percent]
     candidate_beta_pct: number | null; // [percent]
     delta_beta: number | null; // In percentage points. [percent]
     z_beta: number | null;
@@ -136,7 +136,7 @@ interface CycleUseRow {
     cycle: number; // The cycle's number.
     pid: number;
     hostname: string; // Empty: not known.
-    beta_pct: number | null; // Share of the cycle, 0 to 100. [percent]
+    beta_pct: number | null; // Of the cycle: the sum of what the calls took, above 100 where several run at a time. [percent]
     function_name: string;
     simple_name: string;
     metric_name: string | null; // null: the cycles have no counters.

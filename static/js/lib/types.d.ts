@@ -347,8 +347,8 @@ interface NameDiff extends Sides<Trace> {
 
 interface DiffOperator { name: string; calls: number; host_ns: number; host_self_ns: number; device_ns: number; device_self_ns: number }
 
-/** What one trace did at a node of the tree; total: on the device where there is any, else on the host. */
-interface DiffSide { name: string; nodes: number; host_ns: number; device_ns: number; total_ns: number; operators?: DiffOperator[] }
+/** What one trace did at a node of the tree; total: on the device where there is any, else on the host. Steps: of its first and last node. */
+interface DiffSide { name: string; nodes: number; first_step: string | null; last_step: string | null; host_ns: number; device_ns: number; total_ns: number; operators?: DiffOperator[] }
 
 interface DiffChild extends Sides<DiffSide> { path: string; name: string; children: number }
 

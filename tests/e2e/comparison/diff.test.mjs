@@ -212,6 +212,9 @@ test('the call tree is gone down by click and key, and the address leads back', 
         sameTime(line[1], ranked[0].base.total_ns, 'base');
         sameTime(line[2], ranked[0].candidate.total_ns, 'candidate');
     });
+    // Several steps lie in a row: each row names its own.
+    const step = ranked[0].base.first_step ?? ranked[0].candidate.first_step;
+    if (root.base.first_step !== root.base.last_step) assert.ok((await page.textContent('.tree-level tbody tr:first-child th'))?.includes(step), step);
     const parent = root.children.find(({ children }) => children > 0);
     assert.ok(parent, 'a node with nodes below it');
     const below = await get(server.url, `diff/tree?${pair}&path=${parent.path}`);

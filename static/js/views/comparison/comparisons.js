@@ -4,7 +4,7 @@ import { h, fill, icon, debounce } from '../../lib/dom.js';
 import { setParams, comparisonHref } from '../../app/router.js';
 import { empty, showFailure, skeleton } from '../../lib/states.js';
 import { deleteComparison } from './actions.js';
-import { cyclesText, roleText, scoreText, titleOf, verdictChip } from './sides.js';
+import { cyclesText, labelText, roleText, scoreText, titleOf, verdictChip } from './sides.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -80,7 +80,7 @@ function itemTable(items) {
         h('tbody', null, items.map((item) => h('tr', null,
             h('th', { scope: 'row', class: 'kind-name' }, h('a', { class: 'run-name', href: comparisonHref(item.id) }, titleOf(item)),
                 item.trace_id === null ? null : h('span', { class: 'tag' }, 'uploaded report'),
-                h('p', { class: 'run-note' }, [item.labels.join(' against '), roleText(item), cyclesText(item.kind)].filter(Boolean).join(', '))),
+                h('p', { class: 'run-note' }, [item.labels.map(labelText).join(' against '), roleText(item), cyclesText(item.kind)].filter(Boolean).join(', '))),
             h('td', null, verdictChip(item.verdict)),
             h('td', { class: 'kind-int' }, scoreText(item.top_score)),
             h('td', { class: 'kind-int col-cycles' }, `${fmt.int(item.base_cycles)} / ${fmt.int(item.candidate_cycles)}`),

@@ -64,6 +64,9 @@ export function roleText(pair) {
 /** @param {number | null} pid @param {string} [host] */
 export const role = (pid, host) => [pid === null ? '' : `process ${pid}`, host ? `on ${host}` : ''].filter(Boolean).join(' ');
 
+/** "normal (process 17)" of a report's "normal_pid_17". @param {string} label */
+export const labelText = (label) => label.replace(/(.)_pid_(\d+)$/, '$1 (process $2)');
+
 /** @param {string} kind of cycle */
 export const cyclesText = (kind) => (kind === 'step' ? 'steps' : `${kind} cycles`);
 

@@ -5,17 +5,12 @@ import { segmented } from '../../table/rowtable.js';
 import { setParams } from '../../app/router.js';
 import { showFailure, skeleton } from '../../lib/states.js';
 import { SIDES, SIDE_WORDS, sideName } from '../comparison/sides.js';
+import { BLANK, ROOT, nodeName, placesOf } from './places.js';
 import { changeText, deltaText, diffTable, measuresOf } from './rows.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
-const ROOT = '0';
 const PAGE = 200;
-/** What the server calls several siblings, and none. */
-const SEVERAL = 'CompositeNodes';
-const BLANK = 'Blank';
-/** Characters of a neighbour's name. */
-const BRIEF = 28;
 
 /** @typedef {'total_ns' | 'host_ns'} Time */
 
@@ -109,22 +104,24 @@ export function treeDiff(traces, device, signal) {
     function levelTable(shown, all, node, time) {
         const most = all.reduce((max, child) => Math.max(max, child.base[time], child.candidate[time]), 1);
         const unit = fmt.timeUnit(Math.max(node.base[time], node.candidate[time], most));
-        const places = placesOf(node.children);
+        const places = placesOf(node);
         return h('table', { class: 'tree-level' }, h('caption', { class: 'visually-hidden' }, `Below ${nodeName(node)}`),
             h('thead', null, h('tr', null, h('th', { scope: 'col', class: 'col-name' }, fmt.plural(all.length, 'node')),
                 h('th', { scope: 'col' }, h('span', { class: 'side-key' }, SIDES.map((side) => sideName(side, SIDE_WORDS[side])))),
                 SIDES.map((side) => h('th', { scope: 'col', class: 'col-value' }, SIDE_WORDS[side])), h('th', { scope: 'col', class: 'col-value' }, 'Δ'), h('th', { scope: 'col', class: 'col-change' }, 'Change'))),
             h('tbody', null, shown.map((child) => h('tr', null,
-                h('th', { scope: 'row', class: 'col-name' }, childName(child, places.get(child) ?? '')),
+                h('th', { scope: 'row', class: 'col-name' }, childName(child, places.get(child))),
                 h('td', null, h('span', { class: 'tree-bars', 'aria-hidden': 'true' }, SIDES.map((side) => bar(side, child[side], time, most)))),
                 SIDES.map((side) => h('td', { class: 'col-value' }, child[side].name === BLANK ? '–' : fmt.time(child[side][time], unit))),
                 h('td', { class: 'col-value' }, deltaText(deltaOf(child, time), unit)),
                 h('td', { class: 'col-change' }, changeText(child.base[time] > 0 ? deltaOf(child, time) / child.base[time] : null))))));
     }
 
-    /** @param {DiffChild} child @param {string} place */
-    function childName(child, place) {
-        const name = h('span', { class: 'tree-name' }, place || nodeName(child), place ? h('span', { class: 'quiet' }, ` (${nodeName(child)})`) : null);
+    /** @param {DiffChild} child @param {{ place: string, named: boolean } | undefined} at */
+    function childName(child, at) {
+        const { place, named } = at ?? { place: '', named: true };
+        const own = nodeName(child);
+        const name = h('span', { class: 'tree-name' }, named ? [place && `${place}: `, own] : [place || own, place ? h('span', { class: 'quiet' }, ` (${own})`) : null]);
         // A node without children has operators, which are worth a look too.
         return h('button', { class: 'tree-child', type: 'button', 'data-path': child.path, onclick: () => descend(child.path) }, child.children ? icon('chevron') : h('span', { class: 'tree-none', 'aria-hidden': 'true' }), name);
     }
@@ -168,59 +165,6 @@ function ancestors(path) {
 
 /** @param {DiffNode | DiffChild} node @param {Time} time */
 const deltaOf = (node, time) => node.candidate[time] - node.base[time];
-
-/** @param {DiffSide} side */
-const sideText = ({ name, nodes }) => (name === SEVERAL ? fmt.plural(nodes, 'node') : name === BLANK ? 'nothing' : name);
-
-/** What stands on both sides, or on each. @param {DiffNode | DiffChild} node */
-function nodeName({ path, base, candidate }) {
-    if (path === ROOT) return 'Whole thread';
-    const [a, b] = [sideText(base), sideText(candidate)];
-    return a === b ? a : `${a} / ${b}`;
-}
-
-/** @param {DiffChild} child */
-const isMatched = ({ base, candidate }) => ![base.name, candidate.name].some((name) => name === SEVERAL || name === BLANK);
-
-/** Its whole name stands in a row of its own. @param {DiffChild} child */
-function briefName(child) {
-    const name = nodeName(child);
-    return name.length > BRIEF ? `${name.slice(0, BRIEF - 1)}…` : name;
-}
-
-/** @param {DiffChild | null} before @param {DiffChild | null} after */
-function placeWords(before, after) {
-    if (before && after) return `Between ${briefName(before)} and ${briefName(after)}`;
-    return before ? `After ${briefName(before)}` : after ? `Before ${briefName(after)}` : '';
-}
-
-/**
- * Nodes that have no name together stand between two that have: which, and the how manieth there, as steps are alike.
- * @param {DiffChild[]} siblings in their order
- * @returns {Map<DiffChild, string>}
- */
-function placesOf(siblings) {
-    /** @type {(DiffChild | null)[]} */
-    const next = [];
-    for (let at = siblings.length - 1, after = null; at >= 0; at -= 1) {
-        next[at] = after;
-        if (isMatched(siblings[at])) after = siblings[at];
-    }
-    /** @type {Map<string, DiffChild[]>} */
-    const alike = new Map();
-    let before = null;
-    for (const [at, child] of siblings.entries()) {
-        if (isMatched(child)) {
-            before = child;
-            continue;
-        }
-        const words = placeWords(before, next[at]);
-        const list = alike.get(words) ?? [];
-        list.push(child);
-        alike.set(words, list);
-    }
-    return new Map([...alike].flatMap(([words, list]) => list.map((child, at) => [child, words && list.length > 1 ? `${words}, ${at + 1} of ${list.length}` : words])));
-}
 
 /** @param {import('../comparison/sides.js').Side} side @param {DiffSide} figures @param {Time} time @param {number} most */
 function bar(side, figures, time, most) {

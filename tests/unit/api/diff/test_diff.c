@@ -132,7 +132,8 @@ static void by_tree(void **state)
         f,
         "{\"base_trace\": 1, \"candidate_trace\": 2, \"path\": \"0\", \"name\": \"nn.Module: "
         "Net\", "
-        "\"base\": {\"name\": \"nn.Module: Net\", \"nodes\": 1, \"host_ns\": 500000, "
+        "\"base\": {\"name\": \"nn.Module: Net\", \"nodes\": 1, \"first_step\": "
+        "\"ProfilerStep#1\", \"last_step\": \"ProfilerStep#1\", \"host_ns\": 500000, "
         "\"device_ns\": "
         "50000, \"total_ns\": 50000, \"operators\": [{\"name\": \"aten::empty\", \"calls\": 1, "
         "\"host_ns\": 20000, \"host_self_ns\": 20000, \"device_ns\": 0, \"device_self_ns\": 0}, "
@@ -140,7 +141,8 @@ static void by_tree(void **state)
         "\"device_ns\": 50000, \"device_self_ns\": 50000}, {\"name\": \"aten::relu\", \"calls\": "
         "1, "
         "\"host_ns\": 30000, \"host_self_ns\": 30000, \"device_ns\": 0, \"device_self_ns\": 0}]}, "
-        "\"candidate\": {\"name\": \"CompositeNodes\", \"nodes\": 2, \"host_ns\": 260000, "
+        "\"candidate\": {\"name\": \"CompositeNodes\", \"nodes\": 2, \"first_step\": "
+        "\"ProfilerStep#1\", \"last_step\": \"ProfilerStep#1\", \"host_ns\": 260000, "
         "\"device_ns\": 60000, \"total_ns\": 100000, \"operators\": [{\"name\": \"aten::empty\", "
         "\"calls\": 1, \"host_ns\": 20000, \"host_self_ns\": 20000, \"device_ns\": 0, "
         "\"device_self_ns\": 0}, {\"name\": \"aten::linear\", \"calls\": 1, \"host_ns\": 220000, "
@@ -155,7 +157,9 @@ static void paths(void **state)
     struct two t = upload_both(f);
     assert_status(f, get_diff(f, "diff/tree", t.base, t.base, ""), 200);
     assert_body_has(f, "\"children\": [{\"path\": \"0-0\", \"name\": \"nn.Module: Net\", \"base\": "
-                       "{\"name\": \"nn.Module: Net\", \"nodes\": 1, \"host_ns\": 500000, "
+                       "{\"name\": \"nn.Module: Net\", \"nodes\": 1, \"first_step\": "
+                       "\"ProfilerStep#1\", \"last_step\": \"ProfilerStep#1\", "
+                       "\"host_ns\": 500000, "
                        "\"device_ns\": 50000, \"total_ns\": 50000}, ");
     assert_body_has(f, "\"children\": 2}]}"); /* Linear, and relu behind it */
     assert_status(f, get_diff(f, "diff/tree", t.base, t.base, "&path=0-0-0"), 200);
