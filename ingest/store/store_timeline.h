@@ -7,8 +7,6 @@
 
 /* ---- writing: functions for a timeline_sink, before store_ingest_trace ---- */
 
-/* Blocks are written in batches, so an error may belong to an earlier call. */
-
 bool store_ingest_timeline_block(struct store_ingest *ingest,
                                  uint32_t level,
                                  const struct timeline_block *block,
@@ -22,8 +20,7 @@ bool store_ingest_flows(struct store_ingest *ingest,
                         const struct timeline_flow *flows,
                         size_t count,
                         struct err *err) KS_MUST_USE;
-/* Writes tracks, levels and labels. Call it after the last block and the last flow; waits until
- * those are written. */
+/* Writes tracks, levels and labels, after the last block and the last flow. */
 bool store_ingest_timeline(struct store_ingest *ingest,
                            const struct timeline *timeline,
                            struct err *err) KS_MUST_USE;

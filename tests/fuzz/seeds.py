@@ -300,10 +300,8 @@ def event_blocks():
 
 def timeline_blocks():
     items = bytes((i * 37 + k * 11) % 256 for i in range(40) for k in range(8))
-    tiles = bytes([2, 0, 0x1b, 0, 0xe4, 3, 0x88, 0xc6, 0xfa, 0, 0, 1])
-    columns = bytes([0x11, 1, 12, 16, 1, 0, 1, 16, 0, 1]) + bytes(16) + bytes([1]) + bytes(16 + 8)
-    share = -(-256 * len(tiles) // len(tiles + columns))
-    return {'tiles': bytes([3, share]) + tiles + columns, 'items': b'\x02' + items, 'small': b'\x02' + bytes(64), 'columns': b'\x01' + bytes(range(120)), 'zeros': b'\x01' + bytes(40), 'packed': b'\x00' + zstd(items)}
+    block = bytes([2, 0, 2, 10, 4, 0, 6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0])
+    return {'items': b'\x02' + items, 'block': b'\x01' + block, 'stored': b'\x00' + zstd(block), 'small': b'\x02' + bytes(64), 'columns': b'\x01' + bytes(range(120)), 'zeros': b'\x01' + bytes(40), 'packed': b'\x00' + zstd(items)}
 
 
 def main():

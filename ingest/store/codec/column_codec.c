@@ -403,9 +403,22 @@ static void *make_column(struct column_decoder *dec, size_t count, size_t size)
         dec->failed = true;
         return NULL;
     }
-    void *column = arena_calloc(dec->arena, count + 1, size);
+    void *column = arena_alloc(dec->arena, (count + 1) * size);
     dec->failed = column == NULL;
     return column;
+}
+
+/* The decoder stands in registers meanwhile. */
+static void read_values(struct column_decoder *dec, int64_t *column, size_t count, bool are_steps)
+{
+    struct column_decoder in = *dec;
+    uint64_t kept = are_steps ? UINT64_MAX : 0;
+    uint64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        last = (last & kept) + read_signed(&in);
+        column[i] = (int64_t)last;
+    }
+    *dec = in;
 }
 
 uint8_t *column_decode_bytes(struct column_decoder *dec, size_t count)
@@ -435,10 +448,8 @@ column_decode_u32(struct column_decoder *dec, size_t count, uint32_t limit, bool
 int64_t *column_decode_i64(struct column_decoder *dec, size_t count)
 {
     int64_t *column = make_column(dec, count, sizeof *column);
-    uint64_t last = 0;
-    for (size_t i = 0; column != NULL && i < count; i++) {
-        last += read_signed(dec);
-        memcpy(&column[i], &last, sizeof last);
+    if (column != NULL) {
+        read_values(dec, column, count, true);
     }
     return column;
 }
@@ -453,9 +464,8 @@ const int64_t *column_decode_column(struct column_decoder *dec, size_t count, un
         return column_decode_i64(dec, count == 0 ? 0 : values);
     }
     int64_t *column = make_column(dec, count, sizeof *column);
-    for (size_t i = 0; column != NULL && i < count; i++) {
-        uint64_t value = read_signed(dec);
-        memcpy(&column[i], &value, sizeof value);
+    if (column != NULL) {
+        read_values(dec, column, count, false);
     }
     return column;
 }
@@ -490,7 +500,7 @@ static const char *decode_text(struct column_decoder *dec)
 const char **column_decode_texts(struct column_decoder *dec, size_t count)
 {
     const char **texts = make_column(dec, count, sizeof *texts);
-    for (size_t i = 0; texts != NULL && i < count && !dec->failed; i++) {
+    for (size_t i = 0; texts != NULL && i < count; i++) {
         texts[i] = decode_text(dec);
     }
     return texts;

@@ -74,7 +74,6 @@ bool store_timeline(struct store_snapshot *snapshot,
 
 /* Labels of the one row that has ids[0..count). */
 static bool read_label_row(struct db *db,
-                           struct column_reader *reader,
                            struct arena *arena,
                            int64_t log_id,
                            const uint32_t *ids,
@@ -95,8 +94,7 @@ static bool read_label_row(struct db *db,
         size_t len = 0;
         const void *bytes = db_peek_blob(&st, &len);
         found = true;
-        ok = column_reader_open(reader, bytes, len, err) &&
-             timeline_get_labels(reader, arena, first_id, ids, count, labels, err);
+        ok = timeline_decode_labels(arena, bytes, len, first_id, ids, count, labels, err);
     }
     return db_done(&st, err) && ok &&
            (found ||
@@ -112,13 +110,11 @@ bool store_timeline_labels(struct store_snapshot *snapshot,
                            struct err *err)
 {
     struct db *db = NULL;
-    struct column_reader reader;
     int64_t log_id = NO_LOG;
     *labels = arena_calloc(arena, count + 1, sizeof **labels);
     if (*labels == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the labels of the timeline");
     }
-    column_reader_init(&reader, TIMELINE_LABELS_MAX_BYTES);
     bool ok = need_log(snapshot, trace_id, &db, &log_id, err);
     for (size_t begin = 0; ok && begin < count;) {
         size_t end = begin + 1;
@@ -126,11 +122,9 @@ bool store_timeline_labels(struct store_snapshot *snapshot,
                ids[end] / TIMELINE_LABELS_PER_ROW == ids[begin] / TIMELINE_LABELS_PER_ROW) {
             end++;
         }
-        ok = read_label_row(db, &reader, arena, log_id, ids + begin, end - begin, *labels + begin,
-                            err);
+        ok = read_label_row(db, arena, log_id, ids + begin, end - begin, *labels + begin, err);
         begin = end;
     }
-    column_reader_free(&reader);
     return ok;
 }
 
@@ -230,7 +224,7 @@ bool store_timeline_places(struct store_snapshot *snapshot,
 
 /* What is done with the bytes of one block. */
 struct block_use {
-    struct timeline_buffers buffers;
+    struct arena arena; /* of its columns */
     void *context;
     bool (*take)(struct block_use *use, const void *bytes, size_t len, struct err *err);
 };
@@ -251,7 +245,9 @@ static bool read_one(struct db *db,
         size_t len = 0;
         const void *bytes = db_peek_blob(&st, &len);
         found = true;
+        arena_init(&use->arena, 0);
         ok = use->take(use, bytes, len, err);
+        arena_free(&use->arena);
     }
     return db_done(&st, err) && ok &&
            (found || err_set(err, ERR_NOT_FOUND, "the timeline is no longer there"));
@@ -264,12 +260,9 @@ static bool read_places(struct db *db,
                         struct block_use *use,
                         struct err *err)
 {
-    bool ok = count == 0 || timeline_buffers_init(&use->buffers, err);
+    bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
         ok = read_one(db, log_id, &places[i], use, err);
-    }
-    if (count > 0) {
-        timeline_buffers_free(&use->buffers);
     }
     return ok;
 }
@@ -277,15 +270,17 @@ static bool read_places(struct db *db,
 static bool take_block(struct block_use *use, const void *bytes, size_t len, struct err *err)
 {
     const struct store_timeline_visitor *visitor = use->context;
-    return timeline_get_block(&use->buffers, bytes, len, err) &&
-           visitor->block(visitor->context, &use->buffers.block, err);
+    struct timeline_block block;
+    return timeline_decode_block(&use->arena, bytes, len, &block, err) &&
+           visitor->block(visitor->context, &block, err);
 }
 
 static bool take_points(struct block_use *use, const void *bytes, size_t len, struct err *err)
 {
     const struct store_timeline_visitor *visitor = use->context;
-    return timeline_get_points(&use->buffers, bytes, len, err) &&
-           visitor->points(visitor->context, &use->buffers.points, err);
+    struct timeline_points points;
+    return timeline_decode_points(&use->arena, bytes, len, &points, err) &&
+           visitor->points(visitor->context, &points, err);
 }
 
 bool store_timeline_blocks(struct store_snapshot *snapshot,
@@ -370,12 +365,13 @@ static bool take_flows(struct block_use *use, const void *bytes, size_t len, str
     if (search->count == search->limit) {
         return true;
     }
-    if (!timeline_get_flows(&use->buffers, search->by_target, bytes, len, err)) {
+    struct timeline_flow *flows = NULL;
+    size_t count = 0;
+    if (!timeline_decode_flows(&use->arena, search->by_target, bytes, len, &flows, &count, err)) {
         return false;
     }
-    const struct timeline_flow *flows = use->buffers.flows;
     size_t at = 0;
-    for (size_t end = use->buffers.flow_count; at < end;) {
+    for (size_t end = count; at < end;) {
         size_t middle = at + (end - at) / 2;
         if (key_of(search, &flows[middle]) < search->event) {
             at = middle + 1;
@@ -383,8 +379,8 @@ static bool take_flows(struct block_use *use, const void *bytes, size_t len, str
             end = middle;
         }
     }
-    for (; at < use->buffers.flow_count && key_of(search, &flows[at]) == search->event &&
-           search->count < search->limit;
+    for (;
+         at < count && key_of(search, &flows[at]) == search->event && search->count < search->limit;
          at++) {
         if (!add_flow(search, &flows[at])) {
             return err_set(err, ERR_NO_MEMORY, "no memory for the flows of an event");

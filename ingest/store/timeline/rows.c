@@ -1,9 +1,9 @@
 #include "ingest/store/timeline/rows.h"
 
+#include "ingest/store/db/row_writer.h"
 #include "ingest/store/ingest_log.h"
 #include "ingest/store/store_timeline.h"
 #include "ingest/store/timeline/blocks.h"
-#include "ingest/store/timeline/row_writer.h"
 #include "ingest/store/timeline/sql.h"
 #include "ingest/store/timeline/tracks.h"
 
@@ -19,30 +19,15 @@ static const char *const kind_texts[KIND_COUNT] = {
 };
 
 struct timeline_rows {
-    struct timeline_row_writer *row_writer;
-    struct column_writer columns;
+    struct results_file *file;
+    struct column_encoder enc;
     int64_t positions[KIND_COUNT][TIMELINE_LEVELS_MAX];
 };
-
-static struct timeline_rows *make_rows(struct results_file *file)
-{
-    struct timeline_rows *rows = calloc(1, sizeof *rows);
-    struct timeline_row_writer *row_writer = timeline_row_writer_create(file);
-    if (rows == NULL || row_writer == NULL) {
-        timeline_row_writer_destroy(row_writer);
-        free(rows);
-        return NULL;
-    }
-    rows->row_writer = row_writer;
-    column_writer_init(&rows->columns);
-    return rows;
-}
 
 void timeline_rows_free(struct timeline_rows *rows)
 {
     if (rows != NULL) {
-        timeline_row_writer_destroy(rows->row_writer);
-        column_writer_free(&rows->columns);
+        column_encode_free(&rows->enc);
         free(rows);
     }
 }
@@ -54,34 +39,70 @@ static struct timeline_rows *rows_of(struct store_ingest *ingest, struct err *er
     if (!ingest_log_open(ingest, &file, err)) {
         return NULL;
     }
-    if (*place != NULL && timeline_row_writer_file((*place)->row_writer) != file) {
+    if (*place != NULL && (*place)->file != file) {
         timeline_rows_free(*place);
         *place = NULL;
     }
     if (*place == NULL) {
-        *place = make_rows(file);
+        *place = calloc(1, sizeof **place);
     }
     if (*place == NULL) {
         (void)err_set(err, ERR_NO_MEMORY, "no memory to store a timeline");
+        return NULL;
+    }
+    if ((*place)->file == NULL) {
+        (*place)->file = file;
+        column_encode_init(&(*place)->enc);
     }
     return *place;
 }
 
 /* ---- blocks ---- */
 
-/* The columns of a block are in rows->columns. */
+/* Writes the columns in rows->enc as a row of its kind, with these numbers before them. */
+static bool keep(struct timeline_rows *rows,
+                 const char *insert_sql,
+                 const char *kind,
+                 const int64_t *numbers,
+                 size_t count,
+                 struct err *err)
+{
+    struct row_writer writer;
+    void *bytes = NULL;
+    size_t len = 0;
+    if (!column_encode_finish(&rows->enc, &bytes, &len, err)) {
+        return false;
+    }
+    row_writer_init_file(&writer, rows->file, len, err);
+    row_begin(&writer, insert_sql);
+    row_put_text(&writer, kind);
+    for (size_t i = 0; i < count; i++) {
+        row_put_int(&writer, numbers[i]);
+    }
+    row_put_blob(&writer, bytes, len);
+    row_end(&writer);
+    bool ok = row_writer_finish(&writer);
+    free(bytes);
+    return ok;
+}
+
 static bool keep_block(struct timeline_rows *rows,
                        enum block_kind kind,
                        uint32_t level,
                        const struct timeline_extent *extent,
                        struct err *err)
 {
-    const struct timeline_row row = {.kind = kind_texts[kind],
-                                     .is_block = true,
-                                     .level = level,
-                                     .position = rows->positions[kind][level]++,
-                                     .extent = *extent};
-    return timeline_row_writer_add(rows->row_writer, &row, &rows->columns, err);
+    const int64_t numbers[] = {level,
+                               rows->positions[kind][level]++,
+                               extent->first_track,
+                               extent->last_track,
+                               extent->first_start_ns,
+                               extent->max_end_ns};
+    return keep(rows,
+                "INSERT INTO timeline_block (log_id, kind, level, position, first_track,"
+                " last_track, first_start_ns, max_end_ns, bytes)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                kind_texts[kind], numbers, sizeof numbers / sizeof *numbers, err);
 }
 
 static bool check_level(uint32_t level, struct err *err)
@@ -100,7 +121,7 @@ bool store_ingest_timeline_block(struct store_ingest *ingest,
         return true;
     }
     struct timeline_rows *rows = check_level(level, err) ? rows_of(ingest, err) : NULL;
-    return rows != NULL && timeline_put_block(&rows->columns, block, &extent, err) &&
+    return rows != NULL && timeline_encode_block(&rows->enc, block, &extent, err) &&
            keep_block(rows, KIND_SLICES, level, &extent, err);
 }
 
@@ -114,7 +135,7 @@ bool store_ingest_timeline_points(struct store_ingest *ingest,
         return true;
     }
     struct timeline_rows *rows = check_level(level, err) ? rows_of(ingest, err) : NULL;
-    return rows != NULL && timeline_put_points(&rows->columns, points, &extent, err) &&
+    return rows != NULL && timeline_encode_points(&rows->enc, points, &extent, err) &&
            keep_block(rows, KIND_POINTS, level, &extent, err);
 }
 
@@ -129,44 +150,25 @@ bool store_ingest_flows(struct store_ingest *ingest,
     for (size_t done = 0; ok && done < count; done += TIMELINE_BLOCK_ITEMS) {
         size_t part = count - done < TIMELINE_BLOCK_ITEMS ? count - done : TIMELINE_BLOCK_ITEMS;
         struct timeline_extent extent;
-        ok = timeline_put_flows(&rows->columns, by_target, flows + done, part, &extent, err) &&
+        ok = timeline_encode_flows(&rows->enc, by_target, flows + done, part, &extent, err) &&
              keep_block(rows, by_target ? KIND_FLOWS_BY_TARGET : KIND_FLOWS, 0, &extent, err);
     }
-    /* They come last, from a thread beside the analyses, which then need not write them. */
-    return ok && (!by_target || timeline_row_writer_finish(rows->row_writer, err));
+    return ok;
 }
 
 /* ---- tracks and labels ---- */
 
-static bool
-keep_tracks(struct timeline_rows *rows, const struct timeline *timeline, struct err *err)
+static bool keep_row(struct timeline_rows *rows,
+                     const char *kind,
+                     uint32_t first_id,
+                     uint32_t label_count,
+                     struct err *err)
 {
-    const struct timeline_row row = {.kind = TIMELINE_TRACKS_KIND, .is_packed = true};
-    void *bytes = NULL;
-    size_t len = 0;
-    if (!timeline_encode_tracks(timeline, &bytes, &len, err)) {
-        return false;
-    }
-    column_writer_clear(&rows->columns);
-    column_put_bytes(&rows->columns, bytes, len);
-    free(bytes);
-    return timeline_row_writer_add(rows->row_writer, &row, &rows->columns, err);
-}
-
-static bool
-keep_labels(struct timeline_rows *rows, const struct timeline *timeline, struct err *err)
-{
-    bool ok = true;
-    for (uint32_t first = 0; ok && first < timeline->label_count;) {
-        uint32_t left = timeline->label_count - first;
-        uint32_t count = left < TIMELINE_LABELS_PER_ROW ? left : TIMELINE_LABELS_PER_ROW;
-        const struct timeline_row row = {
-            .kind = TIMELINE_LABELS_KIND, .position = first, .label_count = count};
-        timeline_put_labels(&rows->columns, timeline->labels + first, count);
-        ok = timeline_row_writer_add(rows->row_writer, &row, &rows->columns, err);
-        first += count;
-    }
-    return ok;
+    const int64_t numbers[] = {first_id, label_count};
+    return keep(rows,
+                "INSERT INTO timeline (log_id, kind, first_id, label_count, bytes)"
+                " VALUES (?, ?, ?, ?, ?)",
+                kind, numbers, sizeof numbers / sizeof *numbers, err);
 }
 
 bool store_ingest_timeline(struct store_ingest *ingest,
@@ -174,8 +176,18 @@ bool store_ingest_timeline(struct store_ingest *ingest,
                            struct err *err)
 {
     struct timeline_rows *rows = rows_of(ingest, err);
-    return rows != NULL && keep_labels(rows, timeline, err) && keep_tracks(rows, timeline, err) &&
-           timeline_row_writer_finish(rows->row_writer, err);
+    bool ok = rows != NULL;
+    for (uint32_t first = 0; ok && first < timeline->label_count;) {
+        uint32_t left = timeline->label_count - first;
+        uint32_t count = left < TIMELINE_LABELS_PER_ROW ? left : TIMELINE_LABELS_PER_ROW;
+        timeline_encode_labels(&rows->enc, timeline->labels + first, count);
+        ok = keep_row(rows, TIMELINE_LABELS_KIND, first, count, err);
+        first += count;
+    }
+    if (ok) {
+        timeline_encode_tracks(&rows->enc, timeline);
+    }
+    return ok && keep_row(rows, TIMELINE_TRACKS_KIND, 0, 0, err);
 }
 
 /* ---- a timeline that comes later ---- */

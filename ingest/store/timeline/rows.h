@@ -1,5 +1,4 @@
-/* Writes a timeline: turns blocks into columns as they arrive, then packs and writes them in
- * transactions (timeline_press.h). */
+/* Writes a timeline: packs blocks as they arrive and writes them into the file of the trace. */
 #ifndef KS_STORE_TIMELINE_ROWS_H
 #define KS_STORE_TIMELINE_ROWS_H
 
@@ -8,7 +7,7 @@
 /* State between the calls of one ingest; belongs to one log and restarts with another. */
 struct timeline_rows;
 
-/* Frees it; what is not yet written is lost. NULL is allowed. */
+/* NULL is allowed. */
 void timeline_rows_free(struct timeline_rows *rows);
 
 #endif

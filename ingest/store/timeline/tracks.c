@@ -29,30 +29,23 @@ static void encode_track(struct column_encoder *enc, const struct timeline_track
     }
 }
 
-bool timeline_encode_tracks(const struct timeline *timeline,
-                            void **bytes,
-                            size_t *len,
-                            struct err *err)
+void timeline_encode_tracks(struct column_encoder *enc, const struct timeline *timeline)
 {
-    struct column_encoder enc;
-    column_encode_init(&enc);
-    column_encode_number(&enc, timeline->track_count);
-    column_encode_number(&enc, timeline->label_count);
-    column_encode_number(&enc, timeline->level_count);
+    const int64_t numbers[] = {timeline->start_ns, timeline->end_ns, (int64_t)timeline->flow_count};
+    column_encode_clear(enc);
+    column_encode_number(enc, timeline->track_count);
+    column_encode_number(enc, timeline->label_count);
+    column_encode_number(enc, timeline->level_count);
     for (uint32_t level = 0; level < timeline->level_count && level < TIMELINE_LEVELS_MAX;
          level++) {
-        const int64_t numbers[] = {timeline->levels[level].width_ns,
-                                   (int64_t)timeline->levels[level].item_count};
-        column_encode_i64(&enc, numbers, 2);
+        const int64_t of_level[] = {timeline->levels[level].width_ns,
+                                    (int64_t)timeline->levels[level].item_count};
+        column_encode_i64(enc, of_level, 2);
     }
-    const int64_t numbers[] = {timeline->start_ns, timeline->end_ns, (int64_t)timeline->flow_count};
-    column_encode_i64(&enc, numbers, sizeof numbers / sizeof *numbers);
+    column_encode_i64(enc, numbers, sizeof numbers / sizeof *numbers);
     for (uint32_t t = 0; t < timeline->track_count; t++) {
-        encode_track(&enc, &timeline->tracks[t]);
+        encode_track(enc, &timeline->tracks[t]);
     }
-    bool ok = column_encode_finish(&enc, bytes, len, err);
-    column_encode_free(&enc);
-    return ok;
 }
 
 static const char *const *decode_series(struct column_decoder *dec, uint32_t lane_count)
@@ -147,104 +140,69 @@ bool timeline_decode_tracks(
 
 /* ---- labels ---- */
 
-struct label_numbers {
-    uint64_t name_len[TIMELINE_LABELS_PER_ROW];
-    uint64_t category_len[TIMELINE_LABELS_PER_ROW];
-    uint64_t role[TIMELINE_LABELS_PER_ROW];
-    uint64_t count[TIMELINE_LABELS_PER_ROW];
-    uint64_t total[TIMELINE_LABELS_PER_ROW];
-};
-
-void timeline_put_labels(struct column_writer *writer,
-                         const struct timeline_label *labels,
-                         size_t count)
+void timeline_encode_labels(struct column_encoder *enc,
+                            const struct timeline_label *labels,
+                            uint32_t count)
 {
-    struct label_numbers of;
-    struct buf texts;
-    buf_init(&texts, TIMELINE_LABELS_MAX_BYTES);
-    for (size_t i = 0; i < count; i++) {
-        of.name_len[i] = strlen(labels[i].name);
-        of.category_len[i] = strlen(labels[i].category);
-        of.role[i] = labels[i].role;
-        of.count[i] = labels[i].count;
-        of.total[i] = column_fold((uint64_t)labels[i].total_ns);
-        buf_append(&texts, labels[i].name, of.name_len[i]);
-        buf_append(&texts, labels[i].category, of.category_len[i]);
+    column_encode_clear(enc);
+    column_encode_number(enc, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *texts[] = {labels[i].name, labels[i].category};
+        column_encode_texts(enc, texts, 2);
+        column_encode_number(enc, labels[i].role);
+        column_encode_number(enc, labels[i].count);
+        column_encode_i64(enc, &labels[i].total_ns, 1);
     }
-    const uint64_t head[] = {count};
-    column_writer_clear(writer);
-    column_put(writer, head, 1);
-    column_put(writer, of.name_len, count);
-    column_put(writer, of.category_len, count);
-    column_put(writer, of.role, count);
-    column_put(writer, of.count, count);
-    column_put(writer, of.total, count);
-    column_put_bytes(writer, texts.ptr, texts.len);
-    writer->raw.failed = writer->raw.failed || texts.failed;
-    buf_free(&texts);
 }
 
-static bool get_label_numbers(struct column_reader *reader, struct label_numbers *of, size_t *count)
+/* A text in place, without its end; NULL after a failure. */
+static const char *peek_text(struct column_decoder *dec, size_t *len)
 {
-    uint64_t head = 0;
-    if (!column_get(reader, &head, 1) || head > TIMELINE_LABELS_PER_ROW) {
+    uint64_t length = column_decode_number(dec);
+    dec->failed = dec->failed || length == 0;
+    *len = dec->failed ? 0 : (size_t)length - 1;
+    return column_decode_peek(dec, *len);
+}
+
+static void decode_label(struct column_decoder *dec, struct timeline_label *label)
+{
+    size_t name_len = 0;
+    size_t category_len = 0;
+    const char *name = peek_text(dec, &name_len);
+    const char *category = peek_text(dec, &category_len);
+    uint32_t role = column_decode_count(dec);
+    uint64_t count = column_decode_number(dec);
+    int64_t total_ns = column_decode_signed(dec);
+    if (label == NULL || dec->failed) {
+        return;
+    }
+    *label = (struct timeline_label){.name = arena_strndup(dec->arena, name, name_len),
+                                     .category = arena_strndup(dec->arena, category, category_len),
+                                     .role = (uint8_t)role,
+                                     .count = count,
+                                     .total_ns = total_ns};
+    dec->failed = label->name == NULL || label->category == NULL;
+}
+
+bool timeline_decode_labels(struct arena *arena,
+                            const void *bytes,
+                            size_t len,
+                            uint32_t first_id,
+                            const uint32_t *ids,
+                            size_t count,
+                            struct timeline_label *labels,
+                            struct err *err)
+{
+    struct column_decoder dec;
+    size_t found = 0;
+    if (!column_decode_init(&dec, arena, bytes, len, err)) {
         return false;
     }
-    *count = (size_t)head;
-    return column_get(reader, of->name_len, *count) &&
-           column_get(reader, of->category_len, *count) && column_get(reader, of->role, *count) &&
-           column_get(reader, of->count, *count) && column_get(reader, of->total, *count);
-}
-
-static bool copy_label(struct arena *arena,
-                       const struct label_numbers *of,
-                       size_t at,
-                       const char *name,
-                       const char *category,
-                       struct timeline_label *label)
-{
-    uint64_t total = column_unfold(of->total[at]);
-    label->name = arena_strndup(arena, name, (size_t)of->name_len[at]);
-    label->category = arena_strndup(arena, category, (size_t)of->category_len[at]);
-    label->role = (uint8_t)of->role[at];
-    label->count = of->count[at];
-    memcpy(&label->total_ns, &total, sizeof total);
-    return label->name != NULL && label->category != NULL;
-}
-
-static bool no_label_memory(struct err *err)
-{
-    return err_set(err, ERR_NO_MEMORY, "no memory for the labels of the timeline");
-}
-
-bool timeline_get_labels(struct column_reader *reader,
-                         struct arena *arena,
-                         uint32_t first_id,
-                         const uint32_t *ids,
-                         size_t count,
-                         struct timeline_label *labels,
-                         struct err *err)
-{
-    /* 40 KB: too much for the stack of a request thread. */
-    struct label_numbers *of = malloc(sizeof *of);
-    if (of == NULL) {
-        return no_label_memory(err);
+    uint32_t row_count = column_decode_count(&dec);
+    for (uint32_t i = 0; i < row_count && !dec.failed; i++) {
+        bool wanted = found < count && ids[found] - first_id == i;
+        decode_label(&dec, wanted ? &labels[found++] : NULL);
     }
-    size_t row_count = 0;
-    size_t found = 0;
-    bool has_memory = true;
-    bool ok = get_label_numbers(reader, of, &row_count);
-    for (size_t i = 0; ok && has_memory && i < row_count; i++) {
-        const char *name = column_get_bytes(reader, (size_t)of->name_len[i]);
-        const char *category = column_get_bytes(reader, (size_t)of->category_len[i]);
-        ok = name != NULL && category != NULL;
-        bool wanted = ok && found < count && ids[found] - first_id == i;
-        has_memory = !wanted || copy_label(arena, of, i, name, category, &labels[found++]);
-    }
-    free(of);
-    if (!has_memory) {
-        return no_label_memory(err);
-    }
-    reader->failed = reader->failed || !ok || found < count;
-    return column_reader_finish(reader, err);
+    dec.failed = dec.failed || found < count;
+    return column_decode_finish(&dec, err);
 }

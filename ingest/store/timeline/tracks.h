@@ -3,37 +3,33 @@
 #define KS_STORE_TIMELINE_TRACKS_H
 
 #include "ingest/model/timeline.h"
-#include "ingest/store/timeline/columns.h"
+#include "ingest/store/codec/column_codec.h"
 
 /* Labels of one row. */
 #define TIMELINE_LABELS_PER_ROW 1024u
 
-/* Tracks and levels, malloc'ed. ERR_NO_MEMORY. */
-bool timeline_encode_tracks(const struct timeline *timeline,
-                            void **bytes,
-                            size_t *len,
-                            struct err *err) KS_MUST_USE;
-/* Unpacks into `arena`. ERR_STORE, ERR_NO_MEMORY. */
+/* Writing: the encoder is cleared first and holds the columns after. */
+void timeline_encode_tracks(struct column_encoder *enc, const struct timeline *timeline);
+/* At most TIMELINE_LABELS_PER_ROW. */
+void timeline_encode_labels(struct column_encoder *enc,
+                            const struct timeline_label *labels,
+                            uint32_t count);
+
+/* Reads tracks and levels into `arena`. ERR_STORE, ERR_NO_MEMORY. */
 bool timeline_decode_tracks(struct arena *arena,
                             const void *bytes,
                             size_t len,
                             struct timeline **out,
                             struct err *err) KS_MUST_USE;
-
-/* Puts `count` labels, at most TIMELINE_LABELS_PER_ROW, into columns of the writer. */
-void timeline_put_labels(struct column_writer *writer,
-                         const struct timeline_label *labels,
-                         size_t count);
-/* Maximum of raw bytes of one row. */
-#define TIMELINE_LABELS_MAX_BYTES ((size_t)1 << 30)
 /* From a row that begins with label first_id, reads the labels ids[0..count), ascending. Texts go
  * to `arena`. ERR_STORE, ERR_NO_MEMORY. */
-bool timeline_get_labels(struct column_reader *reader,
-                         struct arena *arena,
-                         uint32_t first_id,
-                         const uint32_t *ids,
-                         size_t count,
-                         struct timeline_label *labels,
-                         struct err *err) KS_MUST_USE;
+bool timeline_decode_labels(struct arena *arena,
+                            const void *bytes,
+                            size_t len,
+                            uint32_t first_id,
+                            const uint32_t *ids,
+                            size_t count,
+                            struct timeline_label *labels,
+                            struct err *err) KS_MUST_USE;
 
 #endif
