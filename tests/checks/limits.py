@@ -101,6 +101,14 @@ class Limits(unittest.TestCase):
         with kinetoscope.Server('--ingest-memory', '1M') as server:
             self.refused(server.put('r', 'mb.json', kinetoscope.large_trace(16 * MB)), 413, '--ingest-memory')
 
+    def test_analyses_on_request(self):
+        """The events fit into the quarter of the memory that a request may take, not what a long analysis needs beside them."""
+        with kinetoscope.Server('--ingest-memory', '16M') as server:
+            trace = server.put('r', 'mb.json', kinetoscope.large_trace(8 * MB)).json()
+            path = f'/api/v1/traces/{trace["id"]}/'
+            self.assertEqual(server.get(path + 'contents').status, 200)
+            self.refused(server.get(path + 'critical-path'), 413, f'{trace["events"]} events', 'may take 4', '--ingest-memory')
+
     def test_what_is_skipped(self):
         with kinetoscope.Server() as server:
             event = b'{"ph": "X", "cat": "cpu_op", "name": "%s", "ts": 1, "dur": 1, "pid": 1, "tid": 1}'

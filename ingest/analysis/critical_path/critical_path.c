@@ -420,16 +420,21 @@ static void set_rooflines(struct analysis *a, const struct counted_calls *calls)
     }
 }
 
+bool path_asks_rooflines(const struct path_request *request)
+{
+    bool is_asked = false;
+    for (size_t i = 0; i < request->scale_count; i++) {
+        is_asked = is_asked || request->scales[i].at_roofline;
+    }
+    return is_asked;
+}
+
 /* Only where a name is to run at its roofline: reads the inputs of all operators. */
 static bool find_rooflines(struct analysis *a)
 {
     uint32_t count = a->causes.trace->events.count;
     struct counted_calls calls;
-    bool is_asked = false;
-    for (size_t i = 0; i < a->request->scale_count; i++) {
-        is_asked = is_asked || a->request->scales[i].at_roofline;
-    }
-    if (!is_asked) {
+    if (!path_asks_rooflines(a->request)) {
         return true;
     }
     a->roofline = scratch_alloc(count, sizeof *a->roofline);

@@ -63,6 +63,9 @@ struct path_request {
         edges_max; /* which of those edges get rows; edges_max 0: all from there on */
 };
 
+/* Whether inputs of operators are needed. */
+bool path_asks_rooflines(const struct path_request *request);
+
 struct critical_path {
     enum path_state state;    /* what follows is empty unless PATH_BUILT */
     int64_t start_ns, end_ns; /* the window */

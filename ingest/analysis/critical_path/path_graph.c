@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-/* Edges of each event, at most. A context that waits has one of every stream. */
-#define EDGES_PER_EVENT 64
+/* Edges at most, which bounds the memory: real traces have one or two an event. A context that
+ * waits has one of every stream. */
+#define EDGES_PER_EVENT 8
+#define EDGES_OF_ANY_TRACE ((size_t)1 << 20)
 /* So many are sorted where they stand. */
 #define FEW_EDGES 16
 
@@ -285,7 +287,8 @@ bool path_graph_add(struct path_graph *graph,
     if (from == PATH_NONE || to == PATH_NONE || from == to || graph->state != PATH_BUILT) {
         return true;
     }
-    if (graph->edge_count / EDGES_PER_EVENT > graph->causes->trace->events.count) {
+    size_t most = (size_t)graph->causes->trace->events.count * EDGES_PER_EVENT;
+    if (graph->edge_count > most + EDGES_OF_ANY_TRACE) {
         graph->state = PATH_TOO_MANY;
         return true;
     }
@@ -415,6 +418,17 @@ static bool settle_edges(struct path_graph *graph)
     return true;
 }
 
+/* What only the making needs. */
+static void free_links(struct path_graph *graph)
+{
+    scratch_free(graph->takes_part);
+    scratch_free(graph->linked);
+    scratch_free(graph->first);
+    scratch_free(graph->last);
+    graph->takes_part = NULL;
+    graph->linked = graph->first = graph->last = NULL;
+}
+
 bool path_graph_build(struct path_graph *graph,
                       const struct causes *causes,
                       const struct path_options *options)
@@ -429,20 +443,18 @@ bool path_graph_build(struct path_graph *graph,
     if (graph->state != PATH_BUILT) {
         return true;
     }
-    return choose_events(graph) && make_nodes(graph) && reserve_edges(graph) &&
-           add_driver_lock(graph) && path_add_nesting(graph) && path_add_device(graph) &&
-           settle_edges(graph);
+    bool ok = choose_events(graph) && make_nodes(graph) && reserve_edges(graph) &&
+              add_driver_lock(graph) && path_add_nesting(graph) && path_add_device(graph);
+    free_links(graph);
+    return ok && settle_edges(graph);
 }
 
 void path_graph_free(struct path_graph *graph)
 {
     scratch_free(graph->name_flags);
     scratch_free(graph->class_flags);
-    scratch_free(graph->takes_part);
     scratch_free(graph->stream);
-    scratch_free(graph->linked);
     scratch_free(graph->nodes);
-    scratch_free(graph->first);
-    scratch_free(graph->last);
     scratch_free(graph->edges);
+    free_links(graph);
 }

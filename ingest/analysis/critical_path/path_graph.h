@@ -63,12 +63,12 @@ struct path_graph {
     int64_t start_ns, end_ns; /* the window, in times of the trace */
     uint8_t *name_flags;      /* by name, enum path_name_flag; 0: not looked at */
     uint8_t *class_flags;     /* by class of events, enum path_class_flag */
-    uint8_t *takes_part;      /* by event: it does in the window */
+    uint8_t *takes_part;      /* by event: it does in the window; while edges are made */
     int64_t *stream;          /* by event; -1: none */
-    uint32_t *linked;         /* by event: the other side's event; PATH_NONE */
-    struct path_node *nodes;  /* in order of time, event, start before end */
+    uint32_t *linked;        /* by event: the other side's event; PATH_NONE; while edges are made */
+    struct path_node *nodes; /* in order of time, event, start before end */
     uint32_t node_count;
-    uint32_t *first, *last;  /* by event: its start and its end node; PATH_NONE */
+    uint32_t *first, *last;  /* by event: its start and its end node; PATH_NONE; likewise */
     struct path_edge *edges; /* in order of their nodes, each pair of nodes once */
     size_t edge_count, edge_cap;
     uint32_t unmatched_waits;

@@ -5,23 +5,61 @@
 
 #include <math.h>
 
+#define BYTES_PER_MIB 1048576.0
+#define UPLOAD_SHORTER "upload a shorter trace"
+#define PATH_EVENT_BYTES 110
+#define IDLE_EVENT_BYTES 90
+#define LAUNCHES_EVENT_BYTES 50
+#define EFFICIENCY_EVENT_BYTES 50
+
 /* Fills *out, which is zeroed, from a trace that has events. False without memory. */
 typedef bool analyse_fn(const struct trace *trace, int64_t zero_ns, void *request);
 
 struct visit {
     analyse_fn *analyse;
     void *request;
+    size_t memory_budget_bytes;
 };
+
+static analyse_fn analyse_efficiency;
+static analyse_fn analyse_idle;
+static analyse_fn analyse_launches;
+static analyse_fn analyse_path;
+
+/* What an analysis takes beside the model, bytes an event: measured on real traces of 1 and of 10
+ * million events, and a quarter more (tests/bench/RESULTS.md). Others take less than the model. */
+static size_t event_bytes(analyse_fn *analyse)
+{
+    return analyse == analyse_path         ? PATH_EVENT_BYTES
+           : analyse == analyse_idle       ? IDLE_EVENT_BYTES
+           : analyse == analyse_launches   ? LAUNCHES_EVENT_BYTES
+           : analyse == analyse_efficiency ? EFFICIENCY_EVENT_BYTES
+                                           : 0;
+}
+
+static bool has_memory(const struct visit *visit, const struct trace *trace, struct err *err)
+{
+    size_t need_bytes =
+        trace_memory_bytes(trace) + trace->events.count * event_bytes(visit->analyse);
+    return need_bytes <= visit->memory_budget_bytes ||
+           err_set(err, ERR_TOO_LARGE,
+                   "This analysis of %u events needs about %.0f MiB of memory, and an analysis on "
+                   "request may take %.0f: " UPLOAD_SHORTER
+                   ", or start the server with a larger --ingest-memory",
+                   (unsigned)trace->events.count, (double)need_bytes / BYTES_PER_MIB,
+                   (double)visit->memory_budget_bytes / BYTES_PER_MIB);
+}
 
 static bool visit_trace(void *context, struct trace *trace, int64_t zero_ns, struct err *err)
 {
     const struct visit *visit = context;
-    return trace == NULL || visit->analyse(trace, zero_ns, visit->request) ||
-           err_set(err, ERR_NO_MEMORY, "no memory for an analysis of a trace");
+    return trace == NULL || (has_memory(visit, trace, err) &&
+                             (visit->analyse(trace, zero_ns, visit->request) ||
+                              err_set(err, ERR_NO_MEMORY, "no memory for an analysis of a trace")));
 }
 
-static analyse_fn analyse_efficiency;
-static analyse_fn analyse_path;
+/* Inputs of operators take as much memory as all else; only some analyses look at them. */
+static bool reads_inputs(analyse_fn *analyse, const void *request);
 
 static bool read_trace(struct store *store,
                        int64_t trace_id,
@@ -30,15 +68,14 @@ static bool read_trace(struct store *store,
                        void *request,
                        struct err *err)
 {
-    struct visit context = {analyse, request};
-    bool reads_inputs = analyse == analyse_efficiency || analyse == analyse_path;
+    struct visit context = {analyse, request, memory_budget_bytes};
     const struct stored_trace_visit visit = {
         .trace_id = trace_id,
         .start_ns = INT64_MIN,
         .end_ns = INT64_MAX,
         .memory_budget_bytes = memory_budget_bytes,
-        .too_large = "upload a shorter trace",
-        .operator_inputs = reads_inputs,
+        .too_large = UPLOAD_SHORTER,
+        .operator_inputs = reads_inputs(analyse, request),
         .visit = visit_trace,
         .context = &context,
     };
@@ -466,6 +503,15 @@ static bool analyse_path(const struct trace *trace, int64_t zero_ns, void *visit
 {
     const struct path_visit *visit = visit_void;
     return critical_path_analyse(trace, zero_ns, visit->request, visit->arena, visit->out);
+}
+
+static bool reads_inputs(analyse_fn *analyse, const void *request)
+{
+    if (analyse != analyse_path) {
+        return analyse == analyse_efficiency;
+    }
+    const struct path_visit *visit = request;
+    return path_asks_rooflines(visit->request);
 }
 
 bool critical_path_read(struct jobs *jobs,
