@@ -17,6 +17,9 @@ const traces = {};
 let tracks;
 
 const LANE = 18;
+/** A second on the host, a hundredth of it on the device. */
+const lateWork = [[0, 1000000, 'cpu_op', 1, 1], [900000, 4000, 'kernel', 0, 7], [905000, 5000, 'kernel', 0, 7]]
+    .map(([ts, dur, cat, pid, tid]) => ({ ph: 'X', name: `${cat} ${ts}`, cat, ts, dur, pid, tid, args: cat === 'kernel' ? { device: 0, stream: 7 } : {} }));
 
 before(async () => {
     server = await startServer();
@@ -30,6 +33,7 @@ before(async () => {
     };
     traces.model = await upload('model', 'a.1700000000000.pt.trace.json', trainingTrace());
     traces.other = await upload('model', 'b.1700000000000.pt.trace.json', trainingTrace({ memory: false }));
+    traces.late = await upload('late', 'a.pt.trace.json', JSON.stringify(lateWork));
     traces.table = await upload('model', 'kernels.txt', shortTable);
     tracks = await get(server.url, `traces/${traces.model.id}/timeline/tracks`);
 });
@@ -128,6 +132,18 @@ test('the wheel zooms at the pointer, Shift and wheel move, a drag moves; the ad
     await page.click('button[aria-label="Fit the whole trace"]');
     await eventually(async () => assert.deepEqual([await param('start'), await param('end')], [null, null]));
     assert.deepEqual([(await sight()).start, (await sight()).end], [whole.start, whole.end]);
+});
+
+test('where device work is a small part of the time, one opens on it; Fit shows all and says so', async () => {
+    await open('', traces.late);
+    const opened = await sight();
+    near(opened.start, 899950000, 2, 'room in front of the first kernel');
+    near(opened.end, 910050000, 2, 'and behind the last one');
+    assert.deepEqual([await param('start'), await param('end')], [null, null]);
+    await page.click('button[aria-label="Fit the whole trace"]');
+    await eventually(async () => assert.deepEqual([await param('start'), await param('end')], ['-5000000', '1005000000']));
+    await page.reload();
+    await eventually(async () => near((await sight()).end, 1005000000, 2, 'the address keeps it'));
 });
 
 test('W, S, A and D zoom and move, 0 shows all', async () => {

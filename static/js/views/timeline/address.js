@@ -30,7 +30,7 @@ export function readAddress(params) {
 
 /** What moves without being chosen. @param {import('./canvas/stage.js').Stage} stage @returns {Record<string, string | number | null>} */
 export function placeParams({ view, root, state }) {
-    const time = view.isAll ? [null, null] : [Math.round(view.start), Math.round(view.end)];
+    const time = view.isOpen ? [null, null] : [Math.round(view.start), Math.round(view.end)];
     const first = foldedAtFirst(state.panes);
     const keys = (/** @type {boolean} */ folded) => [...state.toggled].filter((key) => first.has(key) !== folded).join('.') || null;
     return { start: time[0], end: time[1], top: Math.round(root.scrollTop) || null, collapsed: keys(true), expanded: keys(false), tracks: state.order === 'devices' ? null : state.order };

@@ -24,12 +24,6 @@ export const holdsSlices = ({ kind }) => kind !== 'counter' && kind !== 'idle';
 
 /** @typedef {'devices' | 'pinned' | 'host'} TrackOrder devices: above the host; pinned: in sight while the host scrolls */
 
-/** Nothing is closer together than this. */
-const SHORTEST_NS = 20;
-/** How much wider than the trace the view may get. */
-const WIDEST = 1.25;
-const MARGIN = 0.005;
-
 /**
  * A trace on the common clock: its times are shown `shift` nanoseconds later.
  * @typedef {{id: string, trace: Trace, answer: TimelineTracks, shift: number, tiles: import('./sight.js').Sight & {paint?: (scene: import('./canvas/draw.js').Scene, row: TimelineRow, y: number) => void}}} Pane
@@ -152,7 +146,7 @@ function staysUntil(rows) {
     return index < 0 ? rows.length : index;
 }
 
-/** Those that stay, then those that are scrolled to. @param {TimelineRow[]} rows @param {Viewport} view @param {number} [spare] this far above and below, too */
+/** Those that stay, then those that are scrolled to. @param {TimelineRow[]} rows @param {import('./viewport.js').Viewport} view @param {number} [spare] this far above and below, too */
 export const rowsInSight = (rows, view, spare = 0) => [...rows.slice(0, staysUntil(rows)), ...rowsBetween(rows, view.top - spare, view.top + view.height + spare)];
 
 /** The row of a track, or of the process that hides it. @param {TimelineRow[]} rows @param {number} pane @param {number} track */
@@ -160,84 +154,4 @@ export function rowOf(rows, pane, track) {
     const own = rows.find((row) => row.pane === pane && row.track?.id === track);
     if (own) return own;
     return rows.find((row) => row.pane === pane && row.holds?.includes(track)) ?? null;
-}
-
-/** The part of time in sight, in nanoseconds of the common clock, across a width in CSS pixels. */
-export class Viewport {
-    constructor() {
-        this.start = 0;
-        this.end = 1;
-        this.width = 1;
-        this.top = 0;
-        this.height = 1;
-        /** The height of the rows that stay, above those that scroll. */
-        this.pinned = 0;
-        /** The whole of what there is. */
-        this.from = 0;
-        this.to = 1;
-    }
-
-    /** @param {Pane[]} panes */
-    bound(panes) {
-        this.from = Math.min(...panes.map(({ answer, shift }) => answer.start_ns + shift));
-        this.to = Math.max(this.from + SHORTEST_NS, ...panes.map(({ answer, shift }) => answer.end_ns + shift));
-    }
-
-    /** Where a row stands below the rulers, in CSS pixels. @param {TimelineRow} row */
-    y(row) {
-        return row.pinned ? row.top : this.pinned + row.top - this.top;
-    }
-
-    /** The row at a height below the rulers. @param {TimelineRow[]} rows @param {number} y @returns {{row: TimelineRow, within: number} | null} */
-    rowAt(rows, y) {
-        const row = rowsInSight(rows, this).find((item) => item.pinned === (y < this.pinned) && this.y(item) <= y && y < this.y(item) + item.height);
-        return row ? { row, within: y - this.y(row) } : null;
-    }
-
-    /** @param {number} ns */
-    x(ns) {
-        return ((ns - this.start) / (this.end - this.start)) * this.width;
-    }
-
-    /** @param {number} x */
-    ns(x) {
-        return this.start + (x / this.width) * (this.end - this.start);
-    }
-
-    get span() {
-        return this.end - this.start;
-    }
-
-    /** @param {number} start @param {number} end */
-    show(start, end) {
-        const whole = this.to - this.from;
-        const span = Math.max(SHORTEST_NS, Math.min(whole * WIDEST, end - start));
-        const middle = (start + end) / 2;
-        // Half of the view stays on the trace.
-        const begin = Math.max(this.from - span / 2, Math.min(this.to - span / 2, middle - span / 2));
-        this.start = begin;
-        this.end = begin + span;
-    }
-
-    all() {
-        const pad = (this.to - this.from) * MARGIN;
-        this.show(this.from - pad, this.to + pad);
-    }
-
-    get isAll() {
-        const pad = (this.to - this.from) * MARGIN;
-        return Math.abs(this.start - this.from + pad) < 1 && Math.abs(this.end - this.to - pad) < 1;
-    }
-
-    /** @param {number} ns */
-    pan(ns) {
-        this.show(this.start + ns, this.end + ns);
-    }
-
-    /** What is at x stays there. @param {number} x @param {number} factor of the span */
-    zoom(x, factor) {
-        const at = this.ns(x);
-        const span = Math.max(SHORTEST_NS, Math.min((this.to - this.from) * WIDEST, this.span * factor));
-        this.show(at - (x / this.width) * span, at + (1 - x / this.width) * span);
-    }
 }

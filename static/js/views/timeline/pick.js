@@ -24,11 +24,11 @@ const itemOf = (pane, track, lane, labels, columns, at) => ({
 /** @param {Item} item @returns {TimelinePlace} */
 export const placeOf = (item) => ({ event: item.event, name: item.label.name, track: item.track, lane: item.lane, start_ns: item.start, dur_ns: item.instant ? null : item.end - item.start });
 
-/** @param {import('./model.js').Viewport} view @param {Pane} pane */
+/** @param {import('./viewport.js').Viewport} view @param {Pane} pane */
 const zoomOf = (view, pane) => Math.min(pane.tiles.base, zoomFor(view.span / view.width));
 
 /**
- * @param {import('./model.js').Viewport} view @param {Pane[]} panes @param {TimelineRow} row @param {number} lane
+ * @param {import('./viewport.js').Viewport} view @param {Pane[]} panes @param {TimelineRow} row @param {number} lane
  * @param {number} ns on the common clock
  * @returns {Item | null}
  */
@@ -52,7 +52,7 @@ export function itemAt(view, panes, row, lane, ns) {
     return best;
 }
 
-/** The value of a counter that holds then. @param {import('./model.js').Viewport} view @param {Pane[]} panes @param {TimelineRow} row @param {number} lane @param {number} ns @returns {Sample | null} */
+/** The value of a counter that holds then. @param {import('./viewport.js').Viewport} view @param {Pane[]} panes @param {TimelineRow} row @param {number} lane @param {number} ns @returns {Sample | null} */
 export function sampleAt(view, panes, row, lane, ns) {
     if (row.track?.kind !== 'counter') return null;
     const pane = panes[row.pane];
@@ -80,7 +80,7 @@ function beside(items, of, way) {
 
 /**
  * The slice before or behind one in its lane.
- * @param {import('./model.js').Viewport} view @param {Pane[]} panes @param {number} pane
+ * @param {import('./viewport.js').Viewport} view @param {Pane[]} panes @param {number} pane
  * @param {{event: number, track: number, lane: number, start: number, end: number}} of @param {1 | -1} way
  * @param {import('./api.js').WindowReader} reader @param {AbortSignal} signal
  * @returns {Promise<Item | null>}
@@ -108,7 +108,7 @@ export async function neighbour(view, panes, pane, of, way, reader, signal) {
 
 /**
  * The slice in the lane above or below, or on the next track that has one there.
- * @param {import('./model.js').Viewport} view @param {Pane[]} panes @param {TimelineRow[]} rows @param {number} pane
+ * @param {import('./viewport.js').Viewport} view @param {Pane[]} panes @param {TimelineRow[]} rows @param {number} pane
  * @param {{track: number, lane: number, start: number, end: number}} of @param {1 | -1} way
  */
 export function upOrDown(view, panes, rows, pane, of, way) {
@@ -131,7 +131,7 @@ export function upOrDown(view, panes, rows, pane, of, way) {
     return null;
 }
 
-/** The first item between two times. @param {import('./model.js').Viewport} view @param {Pane[]} panes @param {TimelineRow} row @param {number} lane @param {number} from @param {number} to */
+/** The first item between two times. @param {import('./viewport.js').Viewport} view @param {Pane[]} panes @param {TimelineRow} row @param {number} lane @param {number} from @param {number} to */
 export function within(view, panes, row, lane, from, to) {
     const pane = panes[row.pane];
     const track = row.track?.id ?? 0;

@@ -180,7 +180,7 @@ async function open(root, route, signal, trace, answer, reader) {
     state.order = orderFrom(route.params.get('tracks'));
     options.show(state.order);
     view.bound(state.panes);
-    view.all();
+    view.open();
     stage.arrange();
     stage.measure();
 
@@ -194,9 +194,9 @@ async function open(root, route, signal, trace, answer, reader) {
             if (address !== next) return;
             state.panes.push(pane(next.with, of, tracks, next.shift));
         }
-        const whole = view.isAll;
+        const whole = view.isOpen;
         view.bound(state.panes);
-        if (whole) view.all();
+        if (whole) view.open();
         stage.forgetHeads();
         stage.arrange();
         second.show(state.panes[0], state.panes[1] ?? null, next.shift);
@@ -231,7 +231,7 @@ async function open(root, route, signal, trace, answer, reader) {
         options.show(state.order);
         stage.arrange();
         if (next.time) view.show(...next.time);
-        else view.all();
+        else view.open();
         stage.root.scrollTop = next.top;
         stage.invalidate();
     }

@@ -11,7 +11,7 @@ import { paintCounter } from './counter.js';
 /**
  * @typedef {{
  *   context: CanvasRenderingContext2D, ratio: number, width: number, height: number, top: number,
- *   view: import('../model.js').Viewport, rows: TimelineRow[], panes: import('../model.js').Pane[],
+ *   view: import('../viewport.js').Viewport, rows: TimelineRow[], panes: import('../model.js').Pane[],
  *   colours: import('./colours.js').Colours, texts: Texts,
  *   lit: Lit | null,
  * }} Scene

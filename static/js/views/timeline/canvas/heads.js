@@ -34,7 +34,7 @@ export function heads(box, onToggle) {
     }
 
     return {
-        /** @param {TimelineRow[]} rows @param {import('../model.js').Viewport} view */
+        /** @param {TimelineRow[]} rows @param {import('../viewport.js').Viewport} view */
         show(rows, view) {
             const keys = new Set(rows.map(({ key }) => key));
             for (const [key, { node }] of shown) {

@@ -34,7 +34,7 @@ function tickText(ns, step, unit) {
     return text;
 }
 
-/** Times of the ticks in sight. @param {import('../model.js').Viewport} view */
+/** Times of the ticks in sight. @param {import('../viewport.js').Viewport} view */
 function ticks(view) {
     const step = tickStep(view.span, view.width);
     // Not −0.

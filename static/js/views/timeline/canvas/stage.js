@@ -3,7 +3,8 @@
 import { h, fill } from '../../../lib/dom.js';
 import { begin } from '../../../app/activity.js';
 import { onTheme } from '../../../app/theme.js';
-import { layout, rowsInSight, Viewport } from '../model.js';
+import { layout, rowsInSight } from '../model.js';
+import { Viewport } from '../viewport.js';
 import { Colours } from './colours.js';
 import { Texts, paintLanes } from './draw.js';
 import { TIME_RULER, STEP_RULER, paintGrid, paintSteps, paintTimeRuler } from './ruler.js';
