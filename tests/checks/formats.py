@@ -171,6 +171,7 @@ class MemoryTimelines(unittest.TestCase):
         with kinetoscope.Server() as server:
             trace = upload(server, 'timeline', 'memory.raw.json', recordings.memory_timeline())
             self.assertEqual((trace['format'], 'memory_categories' in trace['views'], trace['start_clock_ns']), ('memory-timeline', True, '5000'))
+            self.assertEqual(trace['views'], ['memory_categories'])
             base = '/api/v1/traces/%d/' % trace['id']
             memory = server.get(base + 'memory/categories').json()
             self.assertEqual([(p['t_ns'], p['total_bytes']) for p in memory['points']], [(0, 512), (0, 662), (2000, 562), (4000, 563)])

@@ -95,10 +95,14 @@ static bool has_memory_counters(const struct trace *trace)
 
 void health_find_views(struct trace_results *results, const struct event_classes *sel)
 {
-    results->views |= 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
+    bool has_categories = has_memory_categories(sel->trace);
+    /* A memory timeline has sums over time, and nothing that takes time. */
+    if (!has_categories || has_slices(&sel->trace->events)) {
+        results->views |= 1u << VIEW_OVERVIEW | 1u << VIEW_OPERATOR | 1u << VIEW_TRACE;
+    }
     results->views |= results->has_kernel ? 1u << VIEW_KERNEL : 0;
     results->views |= sel->class_count[INDEX_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
-    results->views |= has_memory_categories(sel->trace) ? 1u << VIEW_CATEGORIES : 0;
+    results->views |= has_categories ? 1u << VIEW_CATEGORIES : 0;
     results->views |= has_memory_counters(sel->trace) ? 1u << VIEW_MEMORY_COUNTERS : 0;
     if (results->module_count > 0) {
         results->views |= 1u << (sel->lightning ? VIEW_LIGHTNING : VIEW_MODULE);

@@ -1,5 +1,8 @@
 /** Views of a trace that this page draws, and where a file opens. */
 
+/** A file of counters has nothing that takes time. @param {Trace} trace */
+const hasSlices = ({ has_events: has, events, views }) => has && events > 0 && views.includes('overview');
+
 /**
  * In the order of the rail.
  * @type {{view: string, label: string, from?: string[], when?: (trace: Trace) => boolean}[]}
@@ -18,9 +21,9 @@ export const TRACE_VIEWS = [
     { view: 'snapshot', label: 'Memory snapshot', from: ['memory_snapshot'] },
     { view: 'execution', label: 'Execution trace', from: ['execution_trace'] },
     { view: 'modules', label: 'Modules', from: ['modules', 'lightning'] },
-    { view: 'flame', label: 'Flame graph', when: ({ has_events: has, events }) => has && events > 0 },
+    { view: 'flame', label: 'Flame graph', when: hasSlices },
     { view: 'calls', label: 'Call tree', from: ['trace'] },
-    { view: 'slices', label: 'Slices', when: ({ has_events: has, events }) => has && events > 0 },
+    { view: 'slices', label: 'Slices', when: hasSlices },
     { view: 'cycles', label: 'Cycles' },
     { view: 'contents', label: 'Contents', when: ({ has_events: has, events }) => has && events > 0 },
     { view: 'sql', label: 'SQL', when: ({ format, views }) => format === 'chrome-trace' || views.includes('utilisation') },
@@ -28,7 +31,7 @@ export const TRACE_VIEWS = [
 ];
 
 /** The view that answers most of what a file holds, best first. */
-const HOMES = ['overview', 'comparison', 'utilisation', 'cycles', 'operators', 'kernels', 'snapshot', 'execution'];
+const HOMES = ['overview', 'comparison', 'utilisation', 'cycles', 'operators', 'kernels', 'snapshot', 'memory', 'execution'];
 
 /** Where one lands when nothing better is known: a table or a report has no overview. @param {Trace} trace */
 export const homeView = (trace) => HOMES.find((view) => hasView(trace, view)) ?? 'overview';
