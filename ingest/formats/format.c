@@ -1,8 +1,8 @@
 #include "ingest/formats/format.h"
 
 #include "ingest/base/text/affix.h"
-#include "ingest/formats/chrome_json/ascend.h"
 #include "ingest/formats/chrome_json/reader.h"
+#include "ingest/formats/chrome_json/recorders/ascend.h"
 #include "ingest/formats/comparison_report/csv.h"
 #include "ingest/formats/comparison_report/report.h"
 #include "ingest/formats/database/recordings.h"

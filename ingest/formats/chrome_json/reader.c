@@ -2,8 +2,8 @@
  * any bracket. */
 #include "ingest/formats/chrome_json/reader.h"
 
-#include "ingest/formats/chrome_json/ascend.h"
-#include "ingest/formats/chrome_json/autograd.h"
+#include "ingest/formats/chrome_json/recorders/ascend.h"
+#include "ingest/formats/chrome_json/recorders/autograd.h"
 
 #include <inttypes.h>
 #include <stdio.h>

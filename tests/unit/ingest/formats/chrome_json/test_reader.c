@@ -74,10 +74,15 @@ static void events_without_categories_are_placed_by_their_process(void **state)
         "\"cat\":\"cpu_to_cuda\"},"
         "{\"name\":\"gemm\",\"ph\":\"X\",\"ts\":4,\"dur\":2,\"tid\":3,\"pid\":\"CUDA "
         "functions\",\"args\":{}},"
+        "{\"name\":\"gemm\",\"ph\":\"f\",\"ts\":4,\"tid\":3,\"pid\":\"CUDA functions\",\"id\":0,"
+        "\"cat\":\"cpu_to_cuda\"},"
+        "{\"name\":\"relu\",\"ph\":\"X\",\"ts\":7,\"dur\":2,\"tid\":3,\"pid\":\"CUDA "
+        "functions\",\"args\":{}},"
         "{\"name\":\"aten::mm\",\"ph\":\"X\",\"ts\":2,\"dur\":5,\"tid\":1,\"pid\":\"others\","
         "\"args\":{}}]";
-    static const enum event_kind kinds[] = {EVENT_USER_ANNOTATION, EVENT_OPERATOR, EVENT_FLOW,
-                                            EVENT_KERNEL, EVENT_OTHER};
+    static const enum event_kind kinds[] = {
+        EVENT_USER_ANNOTATION, EVENT_OPERATOR, EVENT_FLOW, EVENT_KERNEL, EVENT_FLOW,
+        EVENT_KERNEL,          EVENT_OTHER};
     struct format_bundle bundle = read_text(text);
     const struct trace *trace = bundle.items[0].model;
     assert_int_equal(trace->events.count, COUNT_OF(kinds));
@@ -88,7 +93,12 @@ static void events_without_categories_are_placed_by_their_process(void **state)
                         "cpu_op");
     assert_string_equal(string_at(trace, trace->op_args[trace->events.args[1]].shape), "[]");
     assert_int_equal(trace->kernel_args[trace->events.args[3]].device, 3);
-    assert_int_equal(trace->warnings.by_code[WARN_NO_CATEGORY].count, 4);
+    /* The arrow leads from the operator to the first kernel. */
+    assert_true(trace_external_id(&trace->events, 1) != TRACE_NO_ID);
+    assert_true(trace_external_id(&trace->events, 1) == trace_external_id(&trace->events, 3));
+    assert_true(trace_external_id(&trace->events, 0) == TRACE_NO_ID);
+    assert_true(trace_external_id(&trace->events, 5) == TRACE_NO_ID);
+    assert_int_equal(trace->warnings.by_code[WARN_NO_CATEGORY].count, 5);
     format_bundle_free(&bundle);
 }
 

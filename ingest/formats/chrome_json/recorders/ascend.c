@@ -1,8 +1,9 @@
-#include "ingest/formats/chrome_json/ascend.h"
+#include "ingest/formats/chrome_json/recorders/ascend.h"
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/text/affix.h"
+#include "ingest/formats/chrome_json/recorders/flow_links.h"
 
 #include <string.h>
 
@@ -226,6 +227,16 @@ static bool tell_recorder(struct ascend *a)
     return true;
 }
 
+/* Which operator and which call launched device work [FMT-1.2b]. */
+static bool link_work(struct trace *trace)
+{
+    static const struct flow_links of_operators = {"async_npu", EVENT_OPERATOR,
+                                                   trace_set_external_id};
+    static const struct flow_links of_calls = {"HostToDevice", EVENT_RUNTIME,
+                                               trace_set_correlation};
+    return flow_links_set(trace, &of_operators) && flow_links_set(trace, &of_calls);
+}
+
 bool ascend_settle(struct trace *trace)
 {
     struct ascend a = {.trace = trace};
@@ -238,7 +249,7 @@ bool ascend_settle(struct trace *trace)
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
         ok = set_event(&a, i);
     }
-    ok = ok && ascend_link(trace) && tell_recorder(&a);
+    ok = ok && link_work(trace) && tell_recorder(&a);
     key_map_free(&a.starts);
     scratch_free(a.place);
     scratch_free(a.is_group);

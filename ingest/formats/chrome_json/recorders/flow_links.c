@@ -1,20 +1,13 @@
-/* A flow begins within the event that launched the work, on its thread, and ends where the work
- * starts. The index knows no flows: it gets one id for both of its ends. */
+#include "ingest/formats/chrome_json/recorders/flow_links.h"
+
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
-#include "ingest/formats/chrome_json/ascend.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct flows {
-    const char *category;
-    enum event_kind launcher;
-    bool (*set)(struct trace *trace, uint32_t event, int64_t id);
-};
 
 /* What a thread has: events that launch, and the begins of flows. */
 struct item {
@@ -24,7 +17,7 @@ struct item {
 
 struct links {
     struct trace *trace;
-    const struct flows *flows;
+    const struct flow_links *flows;
     uint16_t category;
     struct item *items;
     size_t count;
@@ -156,7 +149,7 @@ static bool set_ids(struct links *links)
     return ok;
 }
 
-static bool link_flows(struct trace *trace, const struct flows *flows)
+bool flow_links_set(struct trace *trace, const struct flow_links *flows)
 {
     struct links links = {.trace = trace, .flows = flows};
     uint32_t category = trace_add_category(trace, flows->category, strlen(flows->category));
@@ -170,11 +163,4 @@ static bool link_flows(struct trace *trace, const struct flows *flows)
     scratch_free(links.items);
     scratch_free(links.launcher_of);
     return ok;
-}
-
-bool ascend_link(struct trace *trace)
-{
-    static const struct flows of_operators = {"async_npu", EVENT_OPERATOR, trace_set_external_id};
-    static const struct flows of_calls = {"HostToDevice", EVENT_RUNTIME, trace_set_correlation};
-    return link_flows(trace, &of_operators) && link_flows(trace, &of_calls);
 }

@@ -1,6 +1,7 @@
-#include "ingest/formats/chrome_json/autograd.h"
+#include "ingest/formats/chrome_json/recorders/autograd.h"
 
 #include "ingest/base/text/affix.h"
+#include "ingest/formats/chrome_json/recorders/flow_links.h"
 
 #include <string.h>
 
@@ -75,6 +76,9 @@ bool autograd_settle(struct trace *trace, const struct op_args *no_args)
             trace_phase(events, i) == 'X' && (trace_flags(events, i) & EVENT_NO_CATEGORY) != 0;
         ok = !is_known || !is_bare || place(&a, i, track);
     }
+    /* An arrow begins where the operator does, and ends where the kernel does. */
+    static const struct flow_links arrows = {"cpu_to_cuda", EVENT_OPERATOR, trace_set_external_id};
+    ok = ok && flow_links_set(trace, &arrows);
     if (ok && a.placed >= warned->count) {
         *warned = (struct warning_count){.count = 0};
     }
