@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,11 @@ HANG_S = 240  # a guard against a program that hangs, never a measure of speed
 PLUGIN = '/data/plugin/pytorch_profiler/'
 
 SANITIZER_REPORT = re.compile(r'ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:')
+
+
+def free_port():
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        return listener.getsockname()[1]
 
 
 class Answer(collections.namedtuple('Answer', 'status headers body')):

@@ -7,7 +7,6 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -25,11 +24,6 @@ def need(*programs):
     for program in programs:
         if not shutil.which(program):
             raise unittest.SkipTest('%s is not installed' % program)
-
-
-def free_port():
-    with socket.create_server(('127.0.0.1', 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def replaced(text, *pairs):
@@ -50,7 +44,7 @@ class Behind(contextlib.ExitStack):
         self.certificate, self.key = self.folder / 'cert.pem', self.folder / 'key.pem'
         subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=' + HOST, '-addext',
                         'subjectAltName=DNS:' + HOST, '-keyout', self.key, '-out', self.certificate], check=True, capture_output=True)
-        self.port = free_port()
+        self.port = kinetoscope.free_port()
         self.origin = 'https://%s:%d' % (HOST, self.port)
         data = self.folder / 'data'
         self.token = kinetoscope.run_program('token', 'add', 'a', '--role', 'admin', '--data-dir', data).stdout.decode().strip()
@@ -84,7 +78,7 @@ class Behind(contextlib.ExitStack):
 
 
 def nginx(behind):
-    site = replaced((DEPLOY / 'nginx.conf').read_text(), ('listen 80;', 'listen 127.0.0.1:%d;' % free_port()),
+    site = replaced((DEPLOY / 'nginx.conf').read_text(), ('listen 80;', 'listen 127.0.0.1:%d;' % kinetoscope.free_port()),
                     ('listen 443 ssl', 'listen 127.0.0.1:%d ssl' % behind.port), ('127.0.0.1:8080', '127.0.0.1:%d' % behind.server.port),
                     ('/etc/ssl/certs/traces.example.org.pem', str(behind.certificate)),
                     ('/etc/ssl/private/traces.example.org.key', str(behind.key)))
@@ -108,9 +102,9 @@ def haproxy(behind):
     """Two nodes, of which the second does not run."""
     chain = behind.folder / 'chain.pem'
     chain.write_bytes(behind.certificate.read_bytes() + behind.key.read_bytes())
-    site = replaced((DEPLOY / 'cluster/haproxy.cfg').read_text(), ('bind :80', 'bind 127.0.0.1:%d' % free_port()),
+    site = replaced((DEPLOY / 'cluster/haproxy.cfg').read_text(), ('bind :80', 'bind 127.0.0.1:%d' % kinetoscope.free_port()),
                     ('bind :443', 'bind 127.0.0.1:%d' % behind.port), ('/etc/haproxy/traces.example.org.pem', str(chain)),
-                    ('node1:8080', '127.0.0.1:%d' % behind.server.port), ('node2:8080', '127.0.0.1:%d' % free_port()))
+                    ('node1:8080', '127.0.0.1:%d' % behind.server.port), ('node2:8080', '127.0.0.1:%d' % kinetoscope.free_port()))
     (behind.folder / 'haproxy.cfg').write_text(site)
     done = subprocess.run(['haproxy', '-c', '-f', behind.folder / 'haproxy.cfg'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0 or b'WARNING' in done.stdout:

@@ -16,12 +16,6 @@ import urllib.request
 import kinetoscope
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
 class Quickstart(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -58,7 +52,7 @@ class Quickstart(unittest.TestCase):
         process.stdout.close()
 
     def test_demonstration_and_ctrl_c(self):
-        port = free_port()
+        port = kinetoscope.free_port()
         process = self.start('--listen', '127.0.0.1:%d' % port)
         text = self.read_until_running(process)
         address = re.search(r'Open (\S+)', text)[1]
@@ -75,7 +69,7 @@ class Quickstart(unittest.TestCase):
         self.stop(process, signal.SIGTERM)
 
     def test_no_demo_and_base_path(self):
-        port = free_port()
+        port = kinetoscope.free_port()
         process = self.start('--no-demo', '--listen', '127.0.0.1:%d' % port, '--base-path', '/traces')
         self.assertIn('Open http://localhost:%d/traces/\n' % port, self.read_until_running(process))
         with urllib.request.urlopen('http://127.0.0.1:%d/traces/api/v1/runs' % port) as reply:
@@ -93,7 +87,7 @@ class Quickstart(unittest.TestCase):
         self.assertIn('--listen', text)
 
     def test_the_servers_own_refusal_is_passed_on(self):
-        process = self.start('--listen', '127.0.0.1:%d' % free_port(), '--no-such-option')
+        process = self.start('--listen', '127.0.0.1:%d' % kinetoscope.free_port(), '--no-such-option')
         process.communicate(timeout=kinetoscope.HANG_S)
         self.assertEqual(process.returncode, 2)
 

@@ -11,9 +11,8 @@ anywhere (a pointer that is cast to another type first would be missed: the tree
 is passed to a library (qsort, sqlite3_create_function) may be called from where it is passed, and one given to SQLite also
 wherever SQLite is called. What libraries do among themselves is not seen: recursive functions of libraries are listed by
 name below, and LIBRARY_BYTES is left for their frames.
-
-    usage: recursion.py BUILD_DIR [--print]     (--print: the table of recursions and the deepest chains)
 """
+import argparse
 import collections
 import concurrent.futures
 import functools
@@ -311,7 +310,11 @@ class Stacks:
 
 
 def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('build', type=pathlib.Path, help='of ninja, of the whole program')
+    parser.add_argument('--print', action='store_true', help='the table of recursions and the deepest chains')
+    args = parser.parse_args()
+    build = args.build.resolve()
     clang, found, faults, graph = find_clang(), sources(build), [], Graph()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         texts = pool.map(lambda source: ir_of(source, found[source][0], clang), found)
@@ -336,9 +339,9 @@ def main():
             faults.append('a thread (%s) may need %d bytes of stack and %d for libraries, but has %d:%s'
                           % (kind, used, LIBRARY_BYTES, size, lines_of(stacks, chain)))
         print('%-8s deepest calls %7d of %7d bytes of stack' % (kind, used, size))
-        if '--print' in sys.argv:
+        if args.print:
             print(lines_of(stacks, chain))
-    if '--print' in sys.argv:
+    if args.print:
         for number, (names, levels, level_bytes) in stacks.recursions.items():
             print('%-20s %3d levels of %5d bytes: %s' % (', '.join(threads[number]) or 'not reached', levels, level_bytes, ', '.join(names)))
     for fault in faults:

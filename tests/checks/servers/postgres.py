@@ -6,12 +6,12 @@ import pwd
 import shutil
 import subprocess
 
-from servers import s3
+import kinetoscope
 
 
 class Postgres:
     def __init__(self, folder):
-        self.folder, self.port = pathlib.Path(folder), s3.free_port()
+        self.folder, self.port = pathlib.Path(folder), kinetoscope.free_port()
         self.url = 'postgresql://ks@127.0.0.1:%d/postgres' % self.port
         # PostgreSQL refuses to run as root.
         self.user = 'postgres' if os.geteuid() == 0 else None

@@ -17,14 +17,10 @@ import time
 import urllib.parse
 import uuid
 
+import kinetoscope
+
 ACCESS_KEY, SECRET_KEY, REGION, BUCKET = 'kskey', 'kssecret', 'us-east-1', 'uploads'
 CEPH_PROGRAMS = ('ceph-mon', 'ceph-osd', 'radosgw', 'ceph', 'radosgw-admin', 'monmaptool', 'ceph-authtool')
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(('127.0.0.1', 0))
-        return listener.getsockname()[1]
 
 
 def environment(port, **more):
@@ -63,7 +59,7 @@ class Ceph:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.port, self.processes, self.gateway = free_port(), [], None
+        self.port, self.processes, self.gateway = kinetoscope.free_port(), [], None
         self.conf = str(self.folder / 'ceph.conf')
 
     @staticmethod
@@ -86,7 +82,7 @@ class Ceph:
         return process
 
     def write_conf(self):
-        fsid, v1, v2 = uuid.uuid4(), free_port(), free_port()
+        fsid, v1, v2 = uuid.uuid4(), kinetoscope.free_port(), kinetoscope.free_port()
         for name in ('mon', 'osd', 'run', 'rgw'):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         settings = {
