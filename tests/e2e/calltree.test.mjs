@@ -1,40 +1,17 @@
 /** Call tree: branches come when they are unfolded, a call anywhere in it opens from its address, partners and matches are a key away. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, fixture, put, get, sameTime, settled, addressed, eventually } from './support.mjs';
+import { stage, visit, fixture, put, get, sameTime, settled, addressed, eventually, putText } from './support.mjs';
 import { trainingTrace, LONG_BRANCH } from './training_trace.mjs';
 import { shortTable } from './kernel_tables.mjs';
 
-let server;
-let chrome;
-let page;
-let folder;
-const traces = {};
-/** @type {any[]} */
-let threads;
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-calls-'));
-    const upload = async (name, text) => {
-        await writeFile(path.join(folder, name), text);
-        return put(server.url, 'calls', path.join(folder, name));
-    };
-    traces.model = await upload('train.1700000000000.pt.trace.json', trainingTrace());
-    traces.table = await upload('kernels.txt', shortTable);
-    traces.gpu = await put(server.url, 'gpu', fixture('cuda_training'));
-    ({ threads } = await get(server.url, `traces/${traces.model.id}/tree`));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, page } = await stage();
+const traces = {
+    model: await putText(server.url, 'calls', 'train.1700000000000.pt.trace.json', trainingTrace()),
+    table: await putText(server.url, 'calls', 'kernels.txt', shortTable),
+    gpu: await put(server.url, 'gpu', fixture('cuda_training')),
+};
+const { threads } = await get(server.url, `traces/${traces.model.id}/tree`);
 
 const open = (trace, query = '') => visit(page, server.url, `#/traces/${trace.id}/calls${query}`);
 const tree = (trace, thread, query = '') => get(server.url, `traces/${trace.id}/tree/${thread}${query}`);

@@ -1,7 +1,7 @@
 /** Device time, whose it is, steps of a serving engine, and a trace of another kind show the figures of the API. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startServer, startBrowser, newPage, visit, ask, get, sameTime, settled, axeFaults, eventually } from './support.mjs';
+import { stage, visit, get, sameTime, settled, axeFaults, eventually, putText } from './support.mjs';
 
 /** @param {string} cat @param {string} name @param {number} ts @param {number} dur @param {object} [args] @param {number | string} [tid] @param {number} [pid] */
 const slice = (cat, name, ts, dur, args = {}, tid = 1, pid = 10) => ({ ph: 'X', cat, name, pid, tid, ts, dur, args });
@@ -15,22 +15,9 @@ const serving = ['step[EXTEND bs=2 toks=64]', 'step[DECODE bs=2 toks=2]', 'step[
 });
 const other = [slice('mine', 'outer', 0, 100, {}, 'main'), slice('mine', 'inner', 10, 30, {}, 'main'), slice('mine', 'io', 0, 20, {}, 'disk')];
 
-let server;
-let chrome;
-let page;
+const { server, page } = await stage();
 const traces = {};
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    const upload = async (name, traceEvents) => JSON.parse((await ask(`${server.url}api/v1/runs/${name}/traces/${name}.json`, { method: 'PUT', body: JSON.stringify({ traceEvents }) })).text);
-    traces.serving = await upload('serving', serving);
-    traces.other = await upload('other', other);
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-});
+for (const [name, traceEvents] of Object.entries({ serving, other })) traces[name] = await putText(server.url, name, `${name}.json`, JSON.stringify({ traceEvents }));
 
 const open = async (id, view) => {
     await visit(page, server.url, `#/traces/${id}/${view}`);

@@ -1,10 +1,7 @@
 /** Flame graph: what the bars say equals the API, zoom and search, from a kernel to its line, links to the source. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, get, settled, addressed, eventually, axeFaults } from './support.mjs';
+import { stage, visit, get, settled, addressed, eventually, axeFaults, putText } from './support.mjs';
 import { readFrame } from '../../static/js/lib/frames.js';
 import { setSource, sourceHref } from '../../static/js/lib/source.js';
 
@@ -19,30 +16,9 @@ const trace = JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, nam
     span('kernel', 'gemm', 7, 1150, 60, { correlation: 7, device: 0, stream: 7, 'External id': 1 }),
 ] });
 
-let server;
-let chrome;
-let page;
-let folder;
-let id;
-let slow;
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-flame-'));
-    const file = path.join(folder, 'w.1700000000000.pt.trace.json');
-    await writeFile(file, trace);
-    ({ id } = await put(server.url, 'flame', file));
-    const other = path.join(folder, 'slow.1700000000000.pt.trace.json');
-    await writeFile(other, trace.replace('"dur":60', '"dur":120'));
-    slow = (await put(server.url, 'flame', other)).id;
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, page } = await stage();
+const { id } = await putText(server.url, 'flame', 'w.1700000000000.pt.trace.json', trace);
+const { id: slow } = await putText(server.url, 'flame', 'slow.1700000000000.pt.trace.json', trace.replace('"dur":60', '"dur":120'));
 
 const open = (view, query = '') => visit(page, server.url, `#/traces/${id}/${view}${query}`);
 const plain = (text) => text?.replaceAll('\u00a0', ' ').trim();

@@ -1,43 +1,22 @@
 /** Memory: the figures of the API in large figures, the curve and both tables; a window narrows them, by drag, by fields and by keys. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, fixture, put, get, ask, sameTime, settled, addressed, eventually } from './support.mjs';
+import { stage, visit, fixture, put, get, ask, sameTime, settled, addressed, eventually, putText } from './support.mjs';
 import { trainingTrace } from './training_trace.mjs';
 
-let server;
-let chrome;
-let page;
-let folder;
-const traces = {};
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-memory-'));
-    const upload = async (name, text) => {
-        const file = path.join(folder, `${name}.1700000000000.pt.trace.json`);
-        await writeFile(file, text);
-        return put(server.url, 'memory', file);
-    };
-    traces.two = await upload('two', trainingTrace());
-    traces.plain = await upload('plain', trainingTrace({ totals: false }));
-    traces.bare = await upload('bare', trainingTrace({ memory: false }));
-    traces.counted = await upload('counted', JSON.stringify({ traceEvents: [
+const { server, page } = await stage();
+const upload = (name, text) => putText(server.url, 'memory', `${name}.1700000000000.pt.trace.json`, text);
+const traces = {
+    two: await upload('two', trainingTrace()),
+    plain: await upload('plain', trainingTrace({ totals: false })),
+    bare: await upload('bare', trainingTrace({ memory: false })),
+    counted: await upload('counted', JSON.stringify({ traceEvents: [
         { ph: 'X', cat: 'cpu_op', name: 'aten::mm', pid: 1, tid: 1, ts: 1000, dur: 100 },
         ...[2048, 4096, 1024].map((KB, at) => ({ ph: 'C', name: 'APP/HBM', pid: 2, tid: 0, ts: 1000 + 30 * at, args: { KB } })),
         { ph: 'C', name: 'HBM/Read', pid: 2, tid: 0, ts: 1000, args: { 'Read(MB/s)': 9 } },
-    ] }));
-    traces.gpu = await put(server.url, 'gpu', fixture('cuda_training'));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+    ] })),
+    gpu: await put(server.url, 'gpu', fixture('cuda_training')),
+};
 
 const open = (trace, query = '') => visit(page, server.url, `#/traces/${trace.id}/memory${query}`);
 const memory = (trace, query = '?limit=0') => get(server.url, `traces/${trace.id}/memory${query}`);

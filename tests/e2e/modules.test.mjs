@@ -1,40 +1,17 @@
 /** Modules: the tree with the figures of the API, nested bars that zoom, both by keyboard, and all of it in the URL. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, get, ask, sameTime, column, settled, addressed, eventually } from './support.mjs';
+import { stage, visit, get, ask, sameTime, column, settled, addressed, eventually, putText } from './support.mjs';
 import { trainingTrace, lightningTrace } from './training_trace.mjs';
 
-let server;
-let chrome;
-let page;
-let folder;
-const traces = {};
-/** @type {any[]} */
-let rows;
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-modules-'));
-    const upload = async (name, text) => {
-        const file = path.join(folder, `${name}.1700000000000.pt.trace.json`);
-        await writeFile(file, text);
-        return put(server.url, name, file);
-    };
-    traces.model = await upload('model', trainingTrace());
-    traces.bare = await upload('bare', trainingTrace({ modules: false }));
-    traces.lightning = await upload('lightning', lightningTrace());
-    ({ rows } = await get(server.url, `traces/${traces.model.id}/modules`));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, page } = await stage();
+const upload = (name, text) => putText(server.url, name, `${name}.1700000000000.pt.trace.json`, text);
+const traces = {
+    model: await upload('model', trainingTrace()),
+    bare: await upload('bare', trainingTrace({ modules: false })),
+    lightning: await upload('lightning', lightningTrace()),
+};
+const { rows } = await get(server.url, `traces/${traces.model.id}/modules`);
 
 const open = (trace, query = '') => visit(page, server.url, `#/traces/${trace.id}/modules${query}`);
 const plain = (text) => text?.replaceAll('\u00a0', ' ').trim();

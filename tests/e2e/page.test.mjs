@@ -1,8 +1,8 @@
 /** What the page asks for: how much, how often, in how many turns; and a table too long to be in the page at once. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { startServer, startBrowser, newPage, visit, fixture, put, get, ask, settled, addressed, eventually, axeFaults } from './support.mjs';
+import { stage, newPage, visit, fixture, put, get, ask, settled, addressed, eventually, axeFaults, putText } from './support.mjs';
 import { largeTrace } from './training_trace.mjs';
 import { watchLoad } from './loads.mjs';
 
@@ -11,24 +11,9 @@ const FIRST_VIEW_BYTES = 250e3;
 const TURNS = 3;
 const ROWS = 5000;
 
-let server;
-let chrome;
-let page;
-let trace;
-let large;
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    trace = await put(server.url, 'gpu', fixture('cuda_training'));
-    const sent = await ask(`${server.url}api/v1/runs/large/traces/large.pt.trace.json.gz`, { method: 'PUT', body: gzipSync(JSON.stringify(largeTrace(ROWS))) });
-    assert.ok(sent.ok, sent.text);
-    large = JSON.parse(sent.text);
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-});
+const { server, chrome, page } = await stage();
+const trace = await put(server.url, 'gpu', fixture('cuda_training'));
+const large = await putText(server.url, 'large', 'large.pt.trace.json.gz', gzipSync(JSON.stringify(largeTrace(ROWS))));
 
 const pathOf = (url) => new URL(url).pathname + new URL(url).search;
 /** Loads an address in a browser that knows nothing yet, then again. */

@@ -1,21 +1,10 @@
 /** Pinning a run: a switch in the list and on the run's page, by pointer and by keyboard; it outlives a reload. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startServer, startBrowser, newPage, visit, fixture, put, get, eventually, axeFaults } from './support.mjs';
+import { stage, visit, fixture, put, get, eventually, axeFaults } from './support.mjs';
 
-let server;
-let chrome;
-let page;
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    for (const run of ['first', 'second']) await put(server.url, run, fixture('cuda_training'));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-});
+const { server, page } = await stage();
+for (const run of ['first', 'second']) await put(server.url, run, fixture('cuda_training'));
 
 const pinned = async () => Object.fromEntries((await get(server.url, 'runs')).runs.map((run) => [run.name, run.pinned]));
 const button = (run) => page.getByRole('button', { name: `Pin run ${run}` });

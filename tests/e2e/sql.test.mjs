@@ -1,33 +1,12 @@
 /** SQL: a statement in the address, its rows as the server has them, faults in words, the tables named. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, eventually, axeFaults } from './support.mjs';
+import { stage, visit, eventually, axeFaults, putText } from './support.mjs';
 
 const trace = JSON.stringify({ schemaVersion: 1, traceEvents: [1, 2, 3].map((at) => (
     { ph: 'X', cat: 'cpu_op', name: at < 3 ? 'aten::<b>mm</b>' : 'aten::add', pid: 1, tid: 1, ts: 1000 * at, dur: 100 * at, args: { 'External id': at } })) });
-let server;
-let chrome;
-let page;
-let folder;
-let id;
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-sql-'));
-    const file = path.join(folder, 'w.1700000000000.pt.trace.json');
-    await writeFile(file, trace);
-    ({ id } = await put(server.url, 'sql', file));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, page } = await stage();
+const { id } = await putText(server.url, 'sql', 'w.1700000000000.pt.trace.json', trace);
 
 const rows = () => page.$$eval('.sql-rows tbody tr', (lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)));
 

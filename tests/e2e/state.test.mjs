@@ -1,25 +1,13 @@
 /** Every choice is in the URL, the way back works, and all of it by keyboard. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startServer, startBrowser, newPage, visit, fixture, put, get, ask, column, settled, addressed, eventually, clipboard } from './support.mjs';
+import { stage, visit, fixture, put, get, ask, column, settled, addressed, eventually, clipboard } from './support.mjs';
 
-let server;
-let chrome;
-let page;
-let gpu;
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    gpu = await put(server.url, 'gpu', fixture('cuda_training'));
-    await put(server.url, 'spans', fixture('two_spans'));
-    await put(server.url, 'spans', fixture('two_spans', 'worker0.1700000060000.pt.trace.json.gz'));
-    await put(server.url, 'cpu', fixture('cpu_only', 'worker0.1700000000000.pt.trace.json'));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-});
+const { server, page } = await stage();
+const gpu = await put(server.url, 'gpu', fixture('cuda_training'));
+await put(server.url, 'spans', fixture('two_spans'));
+await put(server.url, 'spans', fixture('two_spans', 'worker0.1700000060000.pt.trace.json.gz'));
+await put(server.url, 'cpu', fixture('cpu_only', 'worker0.1700000000000.pt.trace.json'));
 
 const open = (hash) => visit(page, server.url, hash);
 /** The address is exactly this, and shown. @param {string} hash */

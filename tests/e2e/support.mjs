@@ -18,6 +18,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { after } from 'node:test';
 import assert from 'node:assert/strict';
 
 const modules = process.env.KINETOSCOPE_NODE_MODULES;
@@ -97,6 +98,15 @@ export async function newPage(browser, { width = 1280, height = 800, theme = 'li
     return Object.assign(page, { complaints, leave: () => context.close() });
 }
 
+/** A server, a browser and a page for the tests of one file, with whose last one they end. */
+export async function stage() {
+    const server = await startServer();
+    after(() => server.stop());
+    const chrome = await startBrowser();
+    after(() => chrome.stop());
+    return { server, chrome, page: await newPage(chrome.browser) };
+}
+
 let visits = 0;
 
 /** Loads the whole page anew, until all is there: another query, as another hash alone would keep it. @param {import('playwright-core').Page} page @param {string} url @param {string} hash */
@@ -132,13 +142,15 @@ export function ask(url, { method = 'GET', body, headers = {} } = {}) {
     });
 }
 
-/** Uploads a fixture as curl would. @param {string} url @param {string} run @param {string} file @returns {Promise<any>} the trace */
-export async function put(url, run, file) {
-    const answer = await ask(`${url}api/v1/runs/${encodeURIComponent(run)}/traces/${encodeURIComponent(path.basename(file))}`,
-        { method: 'PUT', body: await readFile(file) });
-    assert.ok(answer.ok, `upload of ${file}: ${answer.status} ${answer.text}`);
+/** Uploads a file as curl would. @param {string} url @param {string} run @param {string} name @param {string | Uint8Array} body @returns {Promise<any>} the trace */
+export async function putText(url, run, name, body) {
+    const answer = await ask(`${url}api/v1/runs/${encodeURIComponent(run)}/traces/${encodeURIComponent(name)}`, { method: 'PUT', body });
+    assert.ok(answer.ok, `upload of ${name}: ${answer.status} ${answer.text}`);
     return JSON.parse(answer.text);
 }
+
+/** The same of a fixture. @param {string} url @param {string} run @param {string} file @returns {Promise<any>} the trace */
+export const put = async (url, run, file) => putText(url, run, path.basename(file), await readFile(file));
 
 /** @param {string} url @param {string} what below /api/v1 @returns {Promise<any>} */
 export async function get(url, what) {

@@ -1,25 +1,15 @@
 /** Each view shows the figures of the API. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startServer, startBrowser, newPage, visit, fixture, put, get, sameTime, column, settled, addressed, eventually, clipboard } from './support.mjs';
+import { stage, visit, fixture, put, get, sameTime, column, settled, addressed, eventually, clipboard } from './support.mjs';
 
-let server;
-let chrome;
-let page;
-const traces = {};
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    traces.gpu = await put(server.url, 'gpu', fixture('cuda_training'));
-    traces.mlu = await put(server.url, 'mlu', fixture('mlu', 'MLU_0.1700000000000.pt.trace.json.gz'));
-    traces.cpu = await put(server.url, 'cpu', fixture('cpu_only', 'worker0.1700000000000.pt.trace.json'));
-    traces.cut = await put(server.url, 'cut', fixture('repair_cut'));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-});
+const { server, page } = await stage();
+const traces = {
+    gpu: await put(server.url, 'gpu', fixture('cuda_training')),
+    mlu: await put(server.url, 'mlu', fixture('mlu', 'MLU_0.1700000000000.pt.trace.json.gz')),
+    cpu: await put(server.url, 'cpu', fixture('cpu_only', 'worker0.1700000000000.pt.trace.json')),
+    cut: await put(server.url, 'cut', fixture('repair_cut')),
+};
 
 const open = async (id, view) => {
     await visit(page, server.url, `#/traces/${id}/${view}`);

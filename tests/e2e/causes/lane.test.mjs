@@ -1,10 +1,7 @@
 /** The lane "idle" of the timeline: gaps by cause, also in grayscale and of a million; the chosen one in words. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, get, addressed, eventually, axeFaults, sameTime } from '../support.mjs';
+import { stage, visit, get, addressed, eventually, axeFaults, sameTime, putText } from '../support.mjs';
 import { columnsOf } from '../../../static/js/views/idle/lane_columns.js';
 
 const span = (cat, name, tid, ts, dur, args = {}) => ({ ph: 'X', cat, name, pid: 1, tid, ts, dur, args });
@@ -17,26 +14,9 @@ const EVENTS = [
     kernel(50, 50, 1), kernel(120, 60, 2), kernel(580, 100, 3), kernel(780, 100, 4),
 ];
 
-let server;
-let chrome;
-let page;
-let folder;
-let id;
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-lane-'));
-    const file = path.join(folder, 'lane.1700000000000.pt.trace.json');
-    await writeFile(file, JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU', numSms: 100 }], traceEvents: EVENTS }));
-    id = (await put(server.url, 'lane', file)).id;
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, page } = await stage();
+const { id } = await putText(server.url, 'lane', 'lane.1700000000000.pt.trace.json',
+    JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU', numSms: 100 }], traceEvents: EVENTS }));
 
 test('the overview’s idle tile opens the longest gap, with cause, host, cost and links', async () => {
     const { devices: [device] } = await get(server.url, `traces/${id}/idle/gaps`);

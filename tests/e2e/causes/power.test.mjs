@@ -1,10 +1,7 @@
 /** Energy: the sentence and tables of a made recording, equal to figures worked out by hand; none without counters. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, eventually, axeFaults } from '../support.mjs';
+import { stage, visit, eventually, axeFaults, putText } from '../support.mjs';
 
 const span = (cat, name, pid, tid, ts, dur, args = {}) => ({ ph: 'X', cat, name, pid, tid, ts, dur, args });
 const sample = (ts, watts) => ({ ph: 'C', name: '', pid: '0', ts, args: { power: watts, sclk: 1500 } });
@@ -15,28 +12,11 @@ const WORK = [
 ];
 const COUNTERS = [sample(0, 100), sample(100, 300), sample(200, 50)];
 
-let server;
-let chrome;
-let page;
-let folder;
+const { server, page } = await stage();
 const ids = {};
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-power-'));
-    for (const [run, events] of Object.entries({ sampled: [...WORK, ...COUNTERS], bare: WORK, single: [...WORK, COUNTERS[0]] })) {
-        const file = path.join(folder, `${run}.1700000000000.pt.trace.json`);
-        await writeFile(file, JSON.stringify({ schemaVersion: 1, traceEvents: events }));
-        ids[run] = (await put(server.url, run, file)).id;
-    }
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+for (const [run, traceEvents] of Object.entries({ sampled: [...WORK, ...COUNTERS], bare: WORK, single: [...WORK, COUNTERS[0]] })) {
+    ids[run] = (await putText(server.url, run, `${run}.1700000000000.pt.trace.json`, JSON.stringify({ schemaVersion: 1, traceEvents }))).id;
+}
 
 const panel = () => page.locator('.view-efficiency section', { has: page.locator('h2', { hasText: 'Energy' }) });
 const plain = (text) => text?.replaceAll('\u00a0', ' ').replace(/\s+/g, ' ').trim() ?? '';
