@@ -252,6 +252,18 @@ static bool finish_state(struct db *db, struct err *err)
     return db_run(&st, err);
 }
 
+/* Whoever was at work on a file is at the source: here it is begun anew. A server on a database
+ * leaves alone what is not its own, so that nobody else would remove the rest. */
+static bool let_go_of_work(struct db *db, struct err *err)
+{
+    return db_exec(db,
+                   "DELETE FROM upload WHERE published = 0;"
+                   "DELETE FROM job WHERE received_at_s = 0 AND state IN ('queued', 'running');"
+                   "UPDATE job SET state = 'queued', node = '', fence = 0, lease_until_s = 0,"
+                   " attempts = 0 WHERE state IN ('queued', 'running')",
+                   err);
+}
+
 static bool replace_rows(struct copy *copy, struct db *snapshot, struct err *err)
 {
     struct db *to = copy->to.store->writer;
@@ -260,7 +272,7 @@ static bool replace_rows(struct copy *copy, struct db *snapshot, struct err *err
                             : "UPDATE results_file SET is_object = 0";
     return db_begin(to, err) && db_end(to,
                                        copy_rows(copy, snapshot, err) && db_exec(to, where, err) &&
-                                           finish_state(to, err),
+                                           let_go_of_work(to, err) && finish_state(to, err),
                                        err);
 }
 

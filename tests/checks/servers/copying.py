@@ -388,6 +388,34 @@ class Moving(Case):
         self.copy(self.source, Place(self.folder / 'again'))
         self.assertEqual(self.check_target(Place(self.folder / 'again')) - {'g.json'}, set(kept))
 
+    @unittest.skipIf(WHY_NO_POSTGRES, WHY_NO_POSTGRES)
+    def test_jobs_go_on_at_the_target(self):
+        """What the source is reading and what waits there, the target does from the beginning, and nothing half done is left."""
+        (self.folder / 'server').mkdir()
+        chance = random.Random(3)
+        slow = json.dumps({'traceEvents': [{'ph': 'X', 'cat': 'cpu_op', 'name': 'op%d' % chance.randrange(500), 'pid': 1, 'tid': chance.randrange(9),
+                                            'ts': n * 90 + chance.randrange(40), 'dur': chance.randrange(50)} for n in range(300000)]}).encode()
+        with Postgres(self.folder / 'server') as database:
+            target = Place(self.folder / 'b', database.url, 'file://%s/place' % self.folder)
+            with kinetoscope.Server('--ingest-workers', '1', data_dir=self.source.data_dir) as server:
+                for number in range(6):
+                    answer = server.put('run', 'n%d.json' % number, slow + b' ' * number, headers={'Prefer': 'respond-async'})
+                    self.assertEqual(answer.status, 202)
+                self.copy(self.source, target)
+                waiting = len(rows(self.source.data_dir, "SELECT 1 FROM job WHERE state IN ('queued', 'running')"))
+            self.assertGreater(waiting, 0)
+            with target.serve() as server:
+                for _ in range(600):
+                    found = server.get('/api/v1/traces?limit=1000').json()['traces']
+                    if len(found) == 6:
+                        break
+                    time.sleep(0.2)
+                self.assertEqual(len(found), 6)
+                self.assertEqual({server.get('/api/v1/traces/%d/overview' % row['id']).status for row in found}, {200})
+            done = subprocess.run(['psql', '-At', database.url, '-c', 'SELECT count(*) FROM upload'], stdout=subprocess.PIPE, check=True,
+                                  env=dict(os.environ, PATH='%s:%s' % (os.environ['PATH'], Postgres.programs())))
+            self.assertEqual(done.stdout.strip(), b'6')
+
     def bring_up_to_date(self, target):
         with self.source.serve() as server:
             for number in range(6):
