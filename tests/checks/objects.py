@@ -230,6 +230,26 @@ class Results(Case):
                     self.assertTrue(until(lambda: server.get('/api/v1/traces/%d/overview' % trace_id).status == 200))
                     self.assertEqual(self.answers(server, trace_id), before)
 
+    def test_old_results_answer_until_new_ones_are_there(self):
+        with self.serve('file://%s' % self.place) as server:
+            ids = [self.upload(server, '%d.json' % number, large_trace(number)).json()['id'] for number in range(20, 28)]
+            before = self.answers(server, ids[-1])
+        old = set(self.rows('SELECT key FROM results_file'))
+        self.rows('UPDATE upload SET analysis_version = 0')
+        with self.serve('file://%s' % self.place, None, '--ingest-workers', '1') as server:
+            def is_done():
+                for trace_id in ids:
+                    self.check_overview(server, trace_id)
+                self.assertEqual(server.get('/api/v1/traces').json()['total'], len(ids))
+                return not self.rows("SELECT 1 FROM job WHERE state <> 'done'")
+            self.assertFalse(is_done())
+            self.assertTrue(until(is_done))
+            self.assertEqual(self.answers(server, ids[-1]), before)
+            new = set(self.rows('SELECT key FROM results_file'))
+            self.assertFalse(new & old)
+            self.assertTrue(until(lambda: not any(self.object_is_there(key) for key, in old)))
+            self.assertEqual(len(self.files()), len(new))
+
     def test_they_die_with_their_trace(self):
         with self.serve('file://%s' % self.place) as server:
             trace_id = self.upload(server, 'a.json', large_trace(4)).json()['id']

@@ -58,10 +58,26 @@ static bool read_hashes(struct db *db,
     return db_done(&st, err);
 }
 
+/* Uploads that are analysed again do not come back: `which` selects their jobs, by its one
+ * parameter. */
+#define END_AGAIN(which)                                                                           \
+    "UPDATE job SET state = 'failed', error_code = 'gone', error_message = 'its upload was"        \
+    " deleted while it was analysed again' WHERE state IN ('queued', 'running') AND id IN (" which \
+    ")"
+#define FORGET_AGAIN(which) "DELETE FROM taken_over WHERE job_id IN (" which ")"
+
+#define JOBS_OF_RUN "SELECT job_id FROM upload WHERE published = 1 AND run_id = ?"
+#define UPLOAD_OF_LAST_TRACE                                                                    \
+    "SELECT u.job_id FROM upload AS u WHERE u.id = (SELECT upload_id FROM trace WHERE id = ?1)" \
+    " AND NOT EXISTS (SELECT 1 FROM trace AS t WHERE t.upload_id = u.id AND t.id <> ?1"         \
+    " AND (t.derived_of IS NULL OR t.derived_of <> ?1))"
+
 /* An upload that is being written keeps its run, which then begins anew. */
 static bool delete_run_rows(struct db *db, int64_t run_id, struct err *err)
 {
     return series_points_drop(db, run_id, err) &&
+           db_run_id(db, END_AGAIN(JOBS_OF_RUN), run_id, err) &&
+           db_run_id(db, FORGET_AGAIN(JOBS_OF_RUN), run_id, err) &&
            db_run_id(db, "DELETE FROM upload WHERE published = 1 AND run_id = ?", run_id, err) &&
            db_run_id(db, "UPDATE run SET note = '', tags = '[]', pinned = 0 WHERE id = ?", run_id,
                      err) &&
@@ -165,6 +181,13 @@ static bool delete_trace_rows(struct db *db, int64_t id, struct err *err)
     int64_t upload_id = found ? db_get_int(&st) : 0;
     int64_t run_id = found ? db_get_int(&st) : 0;
     return db_done(&st, err) && run_figures_count(db, upload_id, id, RUN_TRACES_GO, err) &&
+           db_run_id(db, END_AGAIN(UPLOAD_OF_LAST_TRACE), id, err) &&
+           db_run_id(db, FORGET_AGAIN(UPLOAD_OF_LAST_TRACE), id, err) &&
+           db_run_id(db,
+                     "INSERT INTO deleted_trace (job_id, worker, span_digits) SELECT u.job_id,"
+                     " t.worker, t.span_digits FROM trace AS t JOIN upload AS u ON"
+                     " u.id = t.upload_id WHERE t.id = ? ON CONFLICT DO NOTHING",
+                     id, err) &&
            db_run_id(db,
                      "DELETE FROM upload WHERE id = (SELECT upload_id FROM trace WHERE id = ?1)"
                      " AND NOT EXISTS (SELECT 1 FROM trace WHERE upload_id = upload.id AND id <> ?1"

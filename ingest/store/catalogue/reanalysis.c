@@ -1,8 +1,7 @@
 /* Results of an older version of the analyses, by other rules of kernel classes than today's, or
  * whose file is missing or cut off: their uploads get their jobs back. What is queued looks as
- * after a takeover (catalogue/takeover.h), so that the same code gives traces their ids back. Each
- * upload is one transaction: a crash leaves the rest for the next start. */
-#include "ingest/store/catalogue/run_figures.h"
+ * after a takeover (catalogue/takeover.h). The old results stay until the new ones take their place
+ * (results/swap.h). Each upload is one transaction: a crash leaves the rest for the next start. */
 #include "ingest/store/db/schema.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/results_files.h"
@@ -13,31 +12,31 @@
 enum stale_reason { STALE_RULES, STALE_VERSION, STALE_LOST, STALE_REASONS };
 
 struct stale {
-    int64_t upload_id, job_id, run_id;
+    int64_t upload_id, job_id;
     enum stale_reason reason;
     char sha256_hex[SHA256_HEX_BYTES];
 };
 
-/* The next after `after`; upload_id 0: there is none. */
+/* The next after `after` that is not analysed again already; upload_id 0: there is none. */
 static bool next_stale(struct store *store, int64_t after, struct stale *out, struct err *err)
 {
     struct db_stmt st;
     size_t len;
     *out = (struct stale){0};
-    db_prepare(&st, store->writer,
-               "SELECT id, job_id, run_id, CASE WHEN analysis_version = " STORE_VERSION_LOST
-               " THEN 2"
-               " WHEN analysis_version < ?3 THEN 1 ELSE 0 END, sha256 FROM upload WHERE id > ?1"
-               " AND published = 1 AND (analysis_version < ?3 OR (rules <> ?2 AND EXISTS"
-               " (SELECT 1 FROM trace WHERE upload_id = upload.id AND has_kernel = 1)))"
-               " ORDER BY id LIMIT 1");
+    db_prepare(
+        &st, store->writer,
+        "SELECT id, job_id, CASE WHEN analysis_version = " STORE_VERSION_LOST " THEN 2"
+        " WHEN analysis_version < ?3 THEN 1 ELSE 0 END, sha256 FROM upload WHERE id > ?1"
+        " AND published = 1 AND NOT EXISTS (SELECT 1 FROM job WHERE id = upload.job_id AND state IN"
+        " ('queued', 'running')) AND (analysis_version < ?3 OR (rules <> ?2 AND EXISTS"
+        " (SELECT 1 FROM trace WHERE upload_id = upload.id AND has_kernel = 1)))"
+        " ORDER BY id LIMIT 1");
     db_put_int(&st, after);
     db_put_text(&st, store->rules);
     db_put_int(&st, ANALYSIS_VERSION);
     if (db_next(&st)) {
         out->upload_id = db_get_int(&st);
         out->job_id = db_get_int(&st);
-        out->run_id = db_get_int(&st);
         out->reason = (enum stale_reason)db_get_int(&st);
         const char *sha256_hex = db_peek_text(&st, &len);
         if (sha256_hex != NULL && len < sizeof out->sha256_hex) {
@@ -62,10 +61,7 @@ static bool queue_again(struct db *db, const struct stale *stale, struct err *er
                      " replace = 0, received_at_s ="
                      " (SELECT uploaded_at_s FROM upload WHERE job_id = job.id AND published = 1)"
                      " WHERE id = ?",
-                     stale->job_id, err) &&
-           run_figures_count(db, stale->upload_id, 0, RUN_TRACES_GO, err) &&
-           db_run_id(db, "DELETE FROM upload WHERE id = ?", stale->upload_id, err) &&
-           run_figures_renew(db, stale->run_id, err);
+                     stale->job_id, err);
 }
 
 static bool requeue(struct store *store, const struct stale *stale, struct err *err)
@@ -149,15 +145,12 @@ queue_stale(struct store *store, struct stale_count counts[STALE_REASONS], struc
 bool store_follow_rules(struct store *store, const char *rules_sha256_hex, struct err *err)
 {
     struct stale_count counts[STALE_REASONS] = {{0}};
-    size_t queued = 0;
     (void)snprintf(store->rules, sizeof store->rules, "%s", rules_sha256_hex);
     bool ok = store_write_begin(store, STORE_BATCH, err) &&
               store_write_end(store, mark_lost_files(store, err), err) &&
               queue_stale(store, counts, err);
     for (int reason = 0; reason < STALE_REASONS; reason++) {
         say(store, (enum stale_reason)reason, counts[reason]);
-        queued += counts[reason].queued;
     }
-    /* A trace gets its id back only when its old rows are gone. */
-    return ok && (queued == 0 || store_purge(store, err));
+    return ok;
 }

@@ -132,7 +132,8 @@ static bool copy_catalogue(struct db *db, struct err *err)
            db_exec(db, "UPDATE main.run SET newest_upload_id = 0, trace_id = 0", err) &&
            copy_table(db, "job", NULL, err) && copy_table(db, "job_failure", NULL, err) &&
            copy_table(db, "token", NULL, err) && copy_table(db, "session", NULL, err) &&
-           copy_table(db, "taken_over", NULL, err) && copy_table(db, "pinned_note", NULL, err) &&
+           copy_table(db, "taken_over", NULL, err) && copy_table(db, "deleted_trace", NULL, err) &&
+           copy_table(db, "pinned_note", NULL, err) &&
            copy_table(db, "webhook_crossing", NULL, err) &&
            copy_table(db, "webhook_delivery", NULL, err) && copy_table(db, "object", NULL, err) &&
            delete_result_objects(db, err) && copy_comparisons(db, err);

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /* Of the catalogue. Raise it with every change of schema/N_*.sql, and write a step (steps.h). */
-#define SCHEMA_VERSION 34
+#define SCHEMA_VERSION 35
 /* The oldest that steps lead on from: older ones are taken over (catalogue/takeover.h), so that
  * every trace is analysed again. */
-#define SCHEMA_BASE 34
+#define SCHEMA_BASE 35
 /* Of the files of traces (schema/results/, and the packed rows in them), which are never changed:
  * PRAGMA user_version of each, written by schema/results/1_events.sql. Raise both with every change
  * of what stands in a file, and ANALYSIS_VERSION, so that every trace is analysed again in the

@@ -120,10 +120,10 @@ bool results_files_set_aside(const struct store *store, struct err *err)
            err_set_errno(err, ERR_IO, errno, "renaming %s to %s", path, aside);
 }
 
-static bool is_named(struct store *store, const char *key, bool *named, struct err *err)
+static bool is_named(struct db *db, const char *key, bool *named, struct err *err)
 {
     struct db_stmt st;
-    db_prepare(&st, store->writer, "SELECT 1 FROM results_file WHERE key = ?");
+    db_prepare(&st, db, "SELECT 1 FROM results_file WHERE key = ?");
     db_put_text(&st, key);
     *named = db_next(&st);
     return db_done(&st, err);
@@ -139,7 +139,8 @@ static bool recover_entry(struct store *store, const char *name, struct err *err
         return true;
     }
     (void)snprintf(key, sizeof key, "%.*s", RESULTS_KEY_BYTES - 1, name);
-    return is_named(store, key, &named, err) && results_incoming_path(store, key, path, err) &&
+    return is_named(store->writer, key, &named, err) &&
+           results_incoming_path(store, key, path, err) &&
            (!named || results_move_in(store, path, key, err));
 }
 
@@ -487,16 +488,21 @@ static struct db *of_snapshot(struct store_snapshot *snapshot, const char *key)
     return NULL;
 }
 
-/* A trace that was deleted after the snapshot was taken is not found. */
-static bool is_removed(struct store *store, int64_t trace_id, struct err *err)
+/* A trace that was deleted after the snapshot was taken is not found; one that has new results is
+ * to be asked for again. */
+static bool is_removed(struct store *store, int64_t trace_id, const char *key, struct err *err)
 {
     struct db *db;
+    bool named = true;
     struct err removed = ERR_INIT;
     if (err->code != ERR_GONE || !store_read_begin(store, &db, &removed)) {
         return false;
     }
-    if (!store_check_figures(db, trace_id, &removed)) {
+    if (!store_check_figures(db, trace_id, &removed) || !is_named(db, key, &named, &removed)) {
         *err = removed;
+    } else if (!named) {
+        (void)err_set(err, ERR_UNAVAILABLE,
+                      "this trace has just been analysed again; ask for it again");
     }
     store_read_end(store, db);
     return false;
@@ -519,7 +525,7 @@ bool store_snapshot_file(struct store_snapshot *snapshot,
         return true;
     }
     if (!results_file_acquire(snapshot->store, catalogue, key, db, err)) {
-        return is_removed(snapshot->store, trace_id, err);
+        return is_removed(snapshot->store, trace_id, key, err);
     }
     struct store_snapshot_file *place =
         &snapshot->files[snapshot->next_file++ % STORE_SNAPSHOT_FILES];

@@ -8,6 +8,7 @@
 #include "ingest/store/history/points.h"
 #include "ingest/store/ingest_log.h"
 #include "ingest/store/results/ingest_rows.h"
+#include "ingest/store/results/swap.h"
 #include "ingest/store/store_events.h"
 #include "ingest/store/timeline/rows.h"
 
@@ -354,7 +355,9 @@ static bool replace_rival(struct store_ingest *ingest, const struct rival *rival
             "other content is there under this name; upload with ?replace=1 to replace it");
     }
     struct db *db = ingest->store->writer;
+    bool is_again = rival->job_id == ingest->job_id;
     return run_figures_count(db, rival->upload_id, 0, RUN_TRACES_GO, err) &&
+           (!is_again || swap_traces(db, rival->upload_id, ingest->upload_id, err)) &&
            db_run_id(db, "DELETE FROM upload WHERE id = ?", rival->upload_id, err);
 }
 
@@ -404,7 +407,8 @@ static bool sync_files(const struct store_ingest *ingest, struct err *err)
 static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struct err *err)
 {
     struct db *db = ingest->store->writer;
-    if (!find_rival(ingest, rival, err) || !replace_rival(ingest, rival, err) ||
+    if (!publish_files(ingest, err) || !find_rival(ingest, rival, err) ||
+        !replace_rival(ingest, rival, err) ||
         !db_run_id(db,
                    "UPDATE upload SET published = 1,"
                    " uploaded_at_s = (SELECT received_at_s FROM job WHERE id = job_id)"
@@ -421,12 +425,13 @@ static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struc
         return false;
     }
     if (!done) {
-        return err_set(err, ERR_INTERNAL,
-                       "an upload that is not on disk, or that another server has, cannot be "
-                       "published");
+        return err_set(
+            err, ERR_INTERNAL,
+            "an upload that is not on disk, that another server has, or that was deleted "
+            "while it was analysed again, cannot be published");
     }
     return db_run_id(db, "DELETE FROM taken_over WHERE job_id = ?", ingest->job_id, err) &&
-           publish_files(ingest, err) && renew_run(ingest, err);
+           swap_leave_deleted(db, ingest->upload_id, err) && renew_run(ingest, err);
 }
 
 static void free_ingest(struct store_ingest *ingest)

@@ -97,7 +97,7 @@ CREATE TABLE job_failure (
     PRIMARY KEY (job_id, position)
 ) STRICT;
 
--- Traces whose uploads are analysed again (catalogue/takeover.h, catalogue/reanalysis.c): each keeps its id, note and tags.
+-- Traces whose uploads are analysed again (catalogue/takeover.h, catalogue/reanalysis.c). Where the old ones are gone, each gets its id, note and tags back.
 CREATE TABLE taken_over (
     job_id      INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
     worker      TEXT NOT NULL,
@@ -105,6 +105,14 @@ CREATE TABLE taken_over (
     trace_id    INTEGER NOT NULL,
     note        TEXT NOT NULL,
     tags        TEXT NOT NULL,
+    PRIMARY KEY (job_id, worker, span_digits)
+) STRICT, WITHOUT ROWID;
+
+-- Of an upload with several traces those that were deleted alone: they stay so when it is analysed again.
+CREATE TABLE deleted_trace (
+    job_id      INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
+    worker      TEXT NOT NULL,
+    span_digits TEXT NOT NULL,
     PRIMARY KEY (job_id, worker, span_digits)
 ) STRICT, WITHOUT ROWID;
 

@@ -11,7 +11,7 @@ CREATE TABLE trace (
     span_digits             TEXT NOT NULL,    -- digits of the file name that order the spans, '' when none
     format                  TEXT NOT NULL,    -- recognised format, "chrome-trace"
     rank                    INTEGER NOT NULL DEFAULT -1, -- distributedInfo.rank, else as given at upload, -1: neither
-    derived_of               INTEGER REFERENCES trace (id) ON DELETE SET NULL, -- not NULL: no trace of its own but
+    derived_of               INTEGER REFERENCES trace (id) ON UPDATE CASCADE ON DELETE SET NULL, -- not NULL: no trace of its own but
                                               -- the figures of that one as the plugin rounds them
     note                    TEXT NOT NULL DEFAULT '',   -- free text of the users
     tags                    TEXT NOT NULL DEFAULT '[]', -- JSON array of strings
@@ -70,7 +70,7 @@ CREATE INDEX trace_derived_of ON trace (derived_of) WHERE derived_of IS NOT NULL
 
 -- The files of published traces (store/results_files.h). The file goes before its row. With row ids: see uploaded_answer.
 CREATE TABLE results_file (
-    trace_id   INTEGER NOT NULL REFERENCES trace (id),
+    trace_id   INTEGER NOT NULL REFERENCES trace (id) ON UPDATE CASCADE,
     kind       INTEGER NOT NULL, -- enum results_kind: 0 events, and the timeline if it was made at once; 1 one that was made later
     key        TEXT NOT NULL UNIQUE, -- 32 hex digits, never used again: results/ab/cdef....db
     size_bytes INTEGER NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE results_file (
 
 -- Of these, lists and histories read; they stand in the file, too.
 CREATE TABLE device (
-    trace_id      INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    trace_id      INTEGER NOT NULL REFERENCES trace (id) ON UPDATE CASCADE ON DELETE CASCADE,
     position      INTEGER NOT NULL,
     id            INTEGER NOT NULL, -- as in the trace
     name          TEXT,             -- NULL when no property entry names it
@@ -96,7 +96,7 @@ CREATE TABLE device (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE environment (
-    trace_id INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    trace_id INTEGER NOT NULL REFERENCES trace (id) ON UPDATE CASCADE ON DELETE CASCADE,
     position INTEGER NOT NULL,
     name     TEXT,
     value    TEXT,

@@ -5,7 +5,7 @@
 CREATE TABLE comparison (
     id                    INTEGER PRIMARY KEY AUTOINCREMENT,
     group_id              INTEGER REFERENCES comparison (id) ON DELETE CASCADE, -- the first one; NULL: this is it
-    trace_id              INTEGER REFERENCES trace (id) ON DELETE CASCADE, -- the uploaded report; NULL: computed
+    trace_id              INTEGER REFERENCES trace (id) ON UPDATE CASCADE ON DELETE CASCADE, -- the uploaded report; NULL: computed
     state                 TEXT NOT NULL CHECK (state IN ('writing', 'there', 'removed')),
     created_at_s          INTEGER NOT NULL,
     top_score             ANY,              -- highest score of a row

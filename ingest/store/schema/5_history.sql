@@ -7,7 +7,7 @@ CREATE TABLE series_metric (
 
 CREATE TABLE series_value (
     metric_id INTEGER NOT NULL REFERENCES series_metric (id),
-    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON DELETE CASCADE,
+    trace_id  INTEGER NOT NULL REFERENCES trace (id) ON UPDATE CASCADE ON DELETE CASCADE,
     value     ANY NOT NULL, -- in the unit of the metric
     PRIMARY KEY (metric_id, trace_id)
 ) STRICT, WITHOUT ROWID;

@@ -124,6 +124,18 @@ class Case(unittest.TestCase):
                     self.assertEqual([(path, answer.status) for path, answer in zip(asked, got) if answer.status != 200], [])
                     answers.append([answer.body for answer in got])
             self.assertEqual(answers[1:], answers[:1] * 2)
+            # Analysed again, both traces answer all the time, and the same.
+            subprocess.run(['psql', '-q', database.url, '-c', 'UPDATE upload SET analysis_version = 0'], check=True)
+            with server:
+                def are_done():
+                    self.assertEqual({server.get('/api/v1/traces/%d/overview' % number).status for number in (1, 2)}, {200})
+                    return all(server.get('/api/v1/jobs/%d' % number).json()['state'] == 'done' for number in (1, 2))
+                for _ in range(200):
+                    if are_done():
+                        break
+                    time.sleep(0.1)
+                self.assertTrue(are_done())
+                self.assertEqual([server.get(path).body for path in asked], answers[0])
 
 
 def database_again(database):

@@ -396,7 +396,8 @@ static void uploads_go_before_what_is_analysed_again(void **state)
     jobs_destroy(jobs);
     assert_ok(f, db_exec(f->store->writer, "UPDATE upload SET analysis_version = 0", &f->err));
     assert_ok(f, store_follow_rules(f->store, "", &f->err));
-    assert_int_equal(upload_of_job(f, older), 0);
+    int64_t shown = upload_of_job(f, older);
+    assert_int_not_equal(shown, 0);
     jobs = create_with(f, &(struct jobs_options){.workers = 1, .retain_raw = true});
     struct jobs_status after = wait_for(f, jobs, older);
     assert_int_equal(after.state, JOB_DONE);
@@ -404,6 +405,7 @@ static void uploads_go_before_what_is_analysed_again(void **state)
     assert_int_equal(after.trace_ids[0], before.trace_ids[0]);
     assert_int_equal(wait_for(f, jobs, newer).state, JOB_DONE);
     assert_true(upload_of_job(f, newer) < upload_of_job(f, older));
+    assert_true(shown < upload_of_job(f, older));
     jobs_destroy(jobs);
 }
 

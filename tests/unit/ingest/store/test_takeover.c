@@ -227,14 +227,73 @@ static void what_an_older_version_analysed_is_analysed_again(void **state)
     exec_or_fail(f, "kinetoscope.db",
                  "UPDATE upload SET analysis_version = 0 WHERE file_name = 'w.json'");
     assert_int_equal(unfinished_after_start(f), 1);
-    assert_fails(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err), ERR_NOT_FOUND);
+    /* The old results are there, and may be spoken of, until the new ones are. */
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
+    assert_ok(f, store_trace_patch(f->store, id, "[\"mine\"]", "look there", &f->err));
     assert_ok(f, READ(f->store, store_trace_get, &f->arena, other, &trace, &f->err));
     assert_int_equal(analyse_again(f, job_id), id);
     assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
-    assert_string_equal(trace->note, "look here");
+    assert_string_equal(trace->note, "look there");
     assert_string_equal(trace->tags, "[\"mine\"]");
+    assert_int_equal(query_int(f, "SELECT count(*) FROM trace"), 2);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM results_file"), 2);
+    assert_int_equal(query_int(f, "SELECT trace_count FROM run"), 2);
     close_store(f);
     assert_int_equal(unfinished_after_start(f), 0);
+}
+
+/* Of an archive: both traces of one upload. */
+static int64_t publish_two(struct fixture *f, int64_t job_id)
+{
+    struct trace_results results = {.device_type = "GPU", .views = 1};
+    struct store_ingest *ingest;
+    assert_ok(f, store_ingest_begin(f->store, job_id, &ingest, &f->err));
+    assert_ok(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &results, &f->err));
+    assert_ok(f, store_ingest_trace(ingest, "v", "", "chrome-trace", &results, &f->err));
+    assert_ok(f, store_ingest_publish(ingest, &f->err));
+    return query_int(f, "SELECT max(id) FROM trace WHERE worker = 'v'");
+}
+
+static void a_trace_that_was_deleted_alone_stays_deleted(void **state)
+{
+    struct fixture *f = *state;
+    struct store_trace *trace;
+    int64_t job_id = add_job(f, "r", "both.tar", "1", false);
+    int64_t deleted = publish_two(f, job_id);
+    int64_t kept = query_int(f, "SELECT id FROM trace WHERE worker = 'w'");
+    assert_ok(f, store_trace_delete(f->store, deleted, &f->err));
+    close_store(f);
+    exec_or_fail(f, "kinetoscope.db", "UPDATE upload SET analysis_version = 0");
+    assert_int_equal(unfinished_after_start(f), 1);
+    (void)publish_two(f, job_id);
+    assert_ok(f, READ(f->store, store_trace_get, &f->arena, kept, &trace, &f->err));
+    assert_int_equal(query_int(f, "SELECT count(*) FROM trace"), 1);
+    assert_int_equal(query_int(f, "SELECT count(*) FROM results_file"), 1);
+    assert_int_equal(query_int(f, "SELECT trace_count FROM run"), 1);
+}
+
+static void what_is_deleted_meanwhile_does_not_come_back(void **state)
+{
+    struct fixture *f = *state;
+    struct store_ingest *ingest;
+    struct trace_results results = {.device_type = "GPU", .views = 1};
+    int64_t id = add_trace(f, "r", "w.json", "w", "", "1");
+    int64_t job_id = query_int(f, "SELECT job_id FROM upload");
+    for (int by_run = 0; by_run < 2; by_run++) {
+        close_store(f);
+        exec_or_fail(f, "kinetoscope.db", "UPDATE upload SET analysis_version = 0");
+        assert_int_equal(unfinished_after_start(f), 1);
+        assert_ok(f, store_ingest_begin(f->store, job_id, &ingest, &f->err));
+        assert_ok(f, store_ingest_trace(ingest, "w", "", "chrome-trace", &results, &f->err));
+        assert_ok(f, by_run ? store_run_delete(f->store, "r", &f->err)
+                            : store_trace_delete(f->store, id, &f->err));
+        assert_fails(f, store_ingest_publish(ingest, &f->err), ERR_INTERNAL);
+        f->err = (struct err)ERR_INIT;
+        assert_int_equal(query_int(f, "SELECT count(*) FROM trace"), 0);
+        assert_int_equal(query_int(f, "SELECT count(*) FROM run"), 0);
+        id = add_trace(f, "r", "w.json", "w", "", "1");
+        job_id = query_int(f, "SELECT job_id FROM upload");
+    }
 }
 
 static void older_results_without_bytes_stay(void **state)
@@ -266,9 +325,9 @@ static void check_lost_file(struct fixture *f, bool is_cut_off)
     assert_int_equal(is_cut_off ? truncate(found.gl_pathv[0], 4096) : unlink(found.gl_pathv[0]), 0);
     globfree(&found);
     assert_int_equal(unfinished_after_start(f), 1);
-    assert_int_equal(count_files(f, PUBLISHED_FILES), 0);
     keep_files_apart(f);
     assert_int_equal(analyse_again(f, job_id), id);
+    assert_int_equal(count_files(f, PUBLISHED_FILES), 1);
     assert_ok(f, READ(f->store, store_trace_get, &f->arena, id, &trace, &f->err));
     close_store(f);
     assert_int_equal(unfinished_after_start(f), 0);
@@ -298,6 +357,8 @@ int main(void)
         TEST(an_older_file_in_the_way_is_not_overwritten),
         TEST(what_an_older_version_analysed_is_analysed_again),
         TEST(older_results_without_bytes_stay),
+        TEST(a_trace_that_was_deleted_alone_stays_deleted),
+        TEST(what_is_deleted_meanwhile_does_not_come_back),
         TEST(a_missing_file_of_results_is_made_again),
         TEST(a_cut_off_file_of_results_is_made_again),
     };
