@@ -12,6 +12,20 @@ static bool answer_trace(struct api_call *call, int64_t id, struct err *err)
     return catalogue_json_traces(&w, call, &id, 1, err);
 }
 
+/* `after=` or `before=`; an empty `after=` is the first page. */
+static bool
+read_cursor(struct store_trace_filter *filter, const struct api_call *call, struct err *err)
+{
+    const char *after = query_string_get(&call->query, "after");
+    const char *before = query_string_word(&call->query, "before");
+    filter->by_cursor = after != NULL || before != NULL;
+    filter->before = before != NULL;
+    filter->cursor = before != NULL ? before : query_string_word(&call->query, "after");
+    bool is_double = after != NULL && before != NULL;
+    return !(is_double || (filter->by_cursor && filter->page.offset > 0)) ||
+           err_set(err, ERR_BAD_REQUEST, "give one of after=, before= and offset=");
+}
+
 /* Of all runs, or of the run that the path names. */
 bool traces_list(struct api_call *call, struct err *err)
 {
@@ -22,27 +36,32 @@ bool traces_list(struct api_call *call, struct err *err)
         .tag = query_string_word(&call->query, "tag"),
         .device_type = query_string_word(&call->query, "device_type"),
     };
-    int64_t *ids = NULL;
-    size_t count = 0;
-    int64_t total = 0;
+    struct store_trace_page page;
     struct store_run *run = NULL;
     if (call->params[0] != NULL &&
         !store_run_get(call->snapshot, call_arena(call), call->params[0], &run, err)) {
         return false;
     }
     if (!table_params_page(&filter.page, call, text_columns, "uploaded_at", LIMIT_DEFAULT, err) ||
-        !store_trace_list(call->snapshot, call_arena(call), &filter, &ids, &count, &total, err)) {
+        !read_cursor(&filter, call, err) ||
+        !store_trace_list(call->snapshot, call_arena(call), &filter, &page, err)) {
         return false;
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key(&w, "traces");
     jw_array_begin(&w);
-    if (!catalogue_json_traces(&w, call, ids, count, err)) {
+    if (!catalogue_json_traces(&w, call, page.ids, page.count, err)) {
         return false;
     }
     jw_array_end(&w);
-    jw_key_int(&w, "total", total);
+    if (page.total == STORE_NOT_COUNTED) {
+        jw_key_string(&w, "total", NULL);
+    } else {
+        jw_key_int(&w, "total", page.total);
+    }
+    jw_key_string(&w, "next", page.next);
+    jw_key_string(&w, "previous", page.previous);
     jw_object_end(&w);
     return true;
 }

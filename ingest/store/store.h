@@ -430,14 +430,24 @@ struct store_trace_filter {
     const char *project;
     const char *tag; /* of the trace or of its run */
     const char *device_type;
+    /* The page by its place instead of page.offset: any page of any list takes milliseconds. Where
+     * a filter leaves little it may be shorter than page.limit, and yet not the last. */
+    bool by_cursor;
+    const char *cursor; /* `next` or `previous` of another page; NULL: the first page */
+    bool before;        /* the page before the cursor, not behind it */
 };
-/* Ids of the published traces on the page, in the arena; *total: how many the filter leaves. */
+#define STORE_NOT_COUNTED (-1)
+struct store_trace_page {
+    int64_t *ids; /* of published traces, in the arena */
+    size_t count;
+    int64_t total;               /* how many the filter leaves; by cursor STORE_NOT_COUNTED */
+    const char *next, *previous; /* cursors, in the arena; NULL: no page there */
+};
+/* Equal ones stand by id, in the direction of the order. */
 bool store_trace_list(struct store_snapshot *snapshot,
                       struct arena *arena,
                       const struct store_trace_filter *filter,
-                      int64_t **ids,
-                      size_t *count,
-                      int64_t *total,
+                      struct store_trace_page *out,
                       struct err *err) KS_MUST_USE;
 /* ERR_NOT_FOUND unless a published trace has this id. The functions below that read results do not
  * check this: they also accept a derived_id. */

@@ -43,6 +43,16 @@ TRACE_VIEWS = [
     ('traces of a device type, second half', {'device_type': 'GPU', 'offset': 0.5}),
     ('traces, search', {'q': 'w-77'}),
 ]
+SORTS = ('uploaded_at', 'id', 'run', 'worker', 'start_clock_ns', 'duration_ns', 'events', 'steps', 'size_bytes')
+CURSOR_VIEWS = [('traces by %s' % sort, {'sort': sort}) for sort in SORTS] + [
+    ('traces by steps, ascending', {'sort': 'steps', 'order': 'asc'}),
+    ('traces of a project', {'project': 'project-4'}),
+    ('traces of a rare device type', {'device_type': 'MTIA'}),
+    ('traces with a tag that none has', {'tag': 'none'}),
+    ('traces, search', {'q': 'w-77'}),
+    ('traces, search by expression', {'q': '/w-7.*9$/'}),
+    ('traces, search that finds nothing', {'q': 'nothing'}),
+]
 
 
 def columns(database, table, leave):
@@ -52,7 +62,12 @@ def columns(database, table, leave):
 def copy_rows(path, runs, traces):
     """Copies the one run: its traces are distributed over the copies, each an upload of its own."""
     database = sqlite3.connect(path)
-    database.execute('PRAGMA foreign_keys = OFF')
+    for pragma in ('foreign_keys = OFF', 'journal_mode = MEMORY', 'synchronous = OFF', 'cache_size = -1000000'):
+        database.execute('PRAGMA %s' % pragma)
+    # Filled first and ordered then: minutes become seconds.
+    indexes = database.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'trace' AND sql IS NOT NULL").fetchall()
+    for name, _ in indexes:
+        database.execute('DROP INDEX %s' % name)
     database.execute('CREATE TEMP TABLE copies (n INTEGER PRIMARY KEY)')
     database.execute('WITH RECURSIVE k (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM k WHERE n < ?) INSERT INTO copies SELECT n FROM k', (traces,))
     own = {'newest_upload_id', 'trace_count', 'size_bytes', 'worker_count'}
@@ -67,17 +82,27 @@ def copy_rows(path, runs, traces):
         database.execute('INSERT INTO %s (id, %s, %s, %s) SELECT 1 + c.n, \'w-\' || c.n, %s, %s FROM copies AS c, %s AS t WHERE t.id = 1'
                          % (table, name, ', '.join(links), ', '.join(rest), ', '.join(links.values()).replace('%%', '%'), ', '.join('t.' + x for x in rest), table))
     database.execute('UPDATE upload SET uploaded_at_s = uploaded_at_s + id')
+    database.execute('UPDATE upload SET size_bytes = 1000 + id * 7919 % 100003')
+    database.execute('UPDATE trace SET start_ns = start_ns + id * 7919 % 1000003, duration_ns = id * 7919 % 100003, event_count = id * 31 % 1009, step_count = id % 7,'
+                     ' device_type = iif(id % 5000, device_type, \'MTIA\'), (listed_at_s, listed_bytes) = (SELECT uploaded_at_s, size_bytes FROM upload WHERE id = upload_id)')
     database.execute('UPDATE run SET uploaded_at_s = (SELECT max(uploaded_at_s) FROM upload WHERE run_id = run.id)')
+    for _, sql in indexes:
+        database.execute(sql)
     database.execute('ANALYZE')
     database.execute('DELETE FROM sqlite_stat1')
     database.commit()
+    database.execute('PRAGMA journal_mode = WAL')
     database.close()
+
+
+def answer_of(url):
+    with urllib.request.urlopen(url, timeout=600) as answer:
+        return json.load(answer)
 
 
 def ask(url):
     begin = time.perf_counter()
-    with urllib.request.urlopen(url, timeout=600) as answer:
-        rows = json.load(answer)
+    rows = answer_of(url)
     return time.perf_counter() - begin, rows['total']
 
 
@@ -105,6 +130,17 @@ def main():
             # The server remembers whole answers: another limit is another answer.
             answers = [ask(url.replace('limit=100', 'limit=%d' % (100 - i))) for i in range(options.rounds)]
             print('%-28s %8.1f ms  (%d rows)' % (name, 1000 * statistics.median(seconds for seconds, _ in answers), answers[0][1]))
+        for name, parameters in CURSOR_VIEWS:
+            by_page = []
+            for place in ('first', 'middle', 'before the middle'):
+                cursor = {'after': ''}
+                if place != 'first':
+                    half = dict({k: v for k, v in parameters.items() if k in ('sort', 'order')}, limit=1, offset=options.traces // 2)
+                    cursor = {'after' if place == 'middle' else 'before': answer_of(program.url + '/api/v1/traces?' + urllib.parse.urlencode(half))['next']}
+                url = program.url + '/api/v1/traces?' + urllib.parse.urlencode(dict(parameters, limit=100, **cursor))
+                ask(url)
+                by_page.append(1000 * statistics.median(ask(url.replace('limit=100', 'limit=%d' % (100 - i)))[0] for i in range(options.rounds)))
+            print('%-34s by cursor: first %6.1f, middle %6.1f, before it %6.1f ms' % (name, *by_page), flush=True)
     if not options.keep:
         shutil.rmtree(data)
     return 0

@@ -431,6 +431,11 @@ static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struc
             "while it was analysed again, cannot be published");
     }
     return db_run_id(db, "DELETE FROM taken_over WHERE job_id = ?", ingest->job_id, err) &&
+           db_run_id(db,
+                     "UPDATE trace SET (listed_at_s, listed_bytes) = (SELECT uploaded_at_s,"
+                     " size_bytes FROM upload WHERE id = ?1) WHERE upload_id = ?1"
+                     " AND derived_of IS NULL",
+                     ingest->upload_id, err) &&
            swap_leave_deleted(db, ingest->upload_id, err) && renew_run(ingest, err);
 }
 

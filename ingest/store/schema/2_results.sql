@@ -63,8 +63,18 @@ CREATE TABLE trace (
     device_ns               INTEGER NOT NULL DEFAULT -1, -- time of all device work, whoever launched it
     steps_ns                INTEGER NOT NULL DEFAULT 0, -- of all steps together; 0: no steps
     step_times_ns           TEXT NOT NULL DEFAULT '[]', -- JSON array: of the first steps, for a curve
-    warnings                TEXT NOT NULL DEFAULT '' -- lines of code, occurrences, byte in the decompressed input of the first or "-"
+    warnings                TEXT NOT NULL DEFAULT '', -- lines of code, occurrences, byte in the decompressed input of the first or "-"
+    -- Of its upload since that was published, so that an index has every order of a list (catalogue/trace_list.c); NULL: never in a list
+    listed_at_s             INTEGER,
+    listed_bytes            INTEGER
 ) STRICT;
+CREATE INDEX trace_listed_at ON trace (listed_at_s, id) WHERE listed_at_s IS NOT NULL;
+CREATE INDEX trace_by_worker ON trace (worker, id) WHERE listed_at_s IS NOT NULL;
+CREATE INDEX trace_by_start ON trace (start_ns, id) WHERE listed_at_s IS NOT NULL;
+CREATE INDEX trace_by_duration ON trace (duration_ns, id) WHERE listed_at_s IS NOT NULL;
+CREATE INDEX trace_by_events ON trace (event_count, id) WHERE listed_at_s IS NOT NULL;
+CREATE INDEX trace_by_steps ON trace (step_count, id) WHERE listed_at_s IS NOT NULL;
+CREATE INDEX trace_by_bytes ON trace (listed_bytes, id) WHERE listed_at_s IS NOT NULL;
 CREATE INDEX trace_upload ON trace (upload_id);
 CREATE INDEX trace_derived_of ON trace (derived_of) WHERE derived_of IS NOT NULL;
 

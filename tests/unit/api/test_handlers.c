@@ -71,6 +71,110 @@ static void lists_traces(void **state)
     assert_problem(f, get(f, "/api/v1/runs/none/traces"), 404, "not_found");
 }
 
+/* The text behind "next": " or "previous": ", escaped for an address as it is; "" for null. */
+static void read_cursor(struct fixture *f, const char *member, char out[200])
+{
+    char key[40];
+    (void)snprintf(key, sizeof key, "\"%s\": \"", member);
+    const char *at = strstr(f->response.body.ptr, key);
+    out[0] = '\0';
+    if (at != NULL) {
+        at += strlen(key);
+        (void)snprintf(out, 200, "%.*s", (int)strcspn(at, "\""), at);
+    }
+}
+
+/* Appends the ids of a page to a text: "5,3,". */
+static void list_page(struct fixture *f, const char *query, char ids[200])
+{
+    char path[400];
+    (void)snprintf(path, sizeof path, "/api/v1/%s", query);
+    assert_status(f, get(f, path), 200);
+    const char *at = f->response.body.ptr;
+    while ((at = strstr(at, "{\"id\": ")) != NULL) {
+        at += strlen("{\"id\": ");
+        (void)snprintf(ids + strlen(ids), 200 - strlen(ids), "%ld,", strtol(at, NULL, 10));
+    }
+}
+
+static void fill_list(struct fixture *f)
+{
+    for (int i = 0; i < 9; i++) {
+        struct trace_results cpu = {.device_type = i % 4 == 0 ? "MLU" : "CPU", .views = 1};
+        char name[40];
+        char bytes[40];
+        (void)snprintf(name, sizeof name, "w%d.%d.pt.trace.json", i % 3, i);
+        (void)snprintf(bytes, sizeof bytes, "bytes %d", i);
+        (void)publish(f, i % 2 == 0 ? "even" : "odd", name, i % 3 == 0 ? "w0" : "w-b", "", bytes,
+                      &cpu);
+    }
+}
+
+/* Every order and filter: page by page, forwards and back, the same rows as at once. */
+static void pages_traces_by_cursor(void **state)
+{
+    struct fixture *f = *state;
+    fill_list(f);
+    static const char *const lists[] = {"traces?sort=uploaded_at",
+                                        "traces?sort=uploaded_at&order=asc",
+                                        "traces?sort=id",
+                                        "traces?sort=run",
+                                        "traces?sort=run&order=desc",
+                                        "traces?sort=worker",
+                                        "traces?sort=worker&order=desc",
+                                        "traces?sort=start_clock_ns",
+                                        "traces?sort=duration_ns",
+                                        "traces?sort=events",
+                                        "traces?sort=steps&order=asc",
+                                        "traces?sort=size_bytes",
+                                        "traces?q=w-b",
+                                        "traces?q=/odd|w1/",
+                                        "traces?device_type=MLU",
+                                        "traces?tag=none",
+                                        "runs/even/traces?sort=worker",
+                                        "runs/odd/traces?sort=events"};
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        char all[200] = "";
+        char pages[200] = "";
+        char back[200] = "";
+        char query[400];
+        char cursor[200];
+        list_page(f, lists[i], all);
+        (void)snprintf(query, sizeof query, "%s&limit=3&after=", lists[i]);
+        for (int page = 0; page < 6; page++) {
+            list_page(f, query, pages);
+            assert_body_has(f, "\"total\": null");
+            read_cursor(f, "next", cursor);
+            if (cursor[0] == '\0') {
+                break;
+            }
+            (void)snprintf(query, sizeof query, "%s&limit=3&after=%s", lists[i], cursor);
+        }
+        assert_string_equal(pages, all);
+        read_cursor(f, "previous", cursor);
+        while (cursor[0] != '\0') {
+            char before[200] = "";
+            (void)snprintf(query, sizeof query, "%s&limit=3&before=%s", lists[i], cursor);
+            list_page(f, query, before);
+            (void)snprintf(back + strlen(back), sizeof back - strlen(back), "%s", before);
+            assert_non_null(strstr(all, before));
+            read_cursor(f, "previous", cursor);
+        }
+        assert_true(strlen(back) < strlen(all) + 1);
+    }
+    static const char *const wrong[] = {"after=x",
+                                        "after=id.1.1",
+                                        "after=uploaded_at.1.x",
+                                        "after=uploaded_at.0.1",
+                                        "after=uploaded_at.1.1&offset=2",
+                                        "after=uploaded_at.1.1&before=uploaded_at.1.1"};
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        char path[200];
+        (void)snprintf(path, sizeof path, "/api/v1/traces?%s", wrong[i]);
+        assert_problem(f, get(f, path), 400, "bad_request");
+    }
+}
+
 static void shows_a_run_and_its_traces(void **state)
 {
     struct fixture *f = *state;
@@ -535,6 +639,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_TRACE(lists_runs),
         WITH_TRACE(lists_traces),
+        WITH_TRACE(pages_traces_by_cursor),
         WITH_TRACE(shows_a_run_and_its_traces),
         WITH_TRACE(pages_the_traces_of_a_run),
         WITH_TRACE(shows_a_trace),

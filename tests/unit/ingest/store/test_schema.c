@@ -41,7 +41,8 @@ static size_t count_words(const char *list)
     return count;
 }
 
-/* Whether the table is there. The catalogue gives a new row its id, and users its note and tags. */
+/* Whether the table is there. The catalogue gives a new row its id and its place in lists, and
+ * users its note and tags. */
 static bool check_table(struct db *db, const struct row_table *table)
 {
     char list[LIST_BYTES];
@@ -55,7 +56,8 @@ static bool check_table(struct db *db, const struct row_table *table)
                      " current_schema() AND table_name = ?1 AND (?1 NOT IN ('trace', 'comparison')"
                      " OR column_name NOT IN ('id', 'note', 'tags'))"
                    : "SELECT name FROM pragma_table_info(?1) WHERE ?1 NOT IN ('trace',"
-                     " 'comparison') OR name NOT IN ('id', 'note', 'tags')");
+                     " 'comparison') OR name NOT IN ('id', 'note', 'tags', 'listed_at_s', "
+                     "'listed_bytes')");
     db_put_text(&st, table->name);
     for (; db_next(&st); count++) {
         size_t len = 0;
