@@ -74,6 +74,8 @@ static bool start_storage(struct server *server, struct err *err)
                                           .cache_bytes = options->objects_cache_bytes};
     const struct store_place place = {.data_dir = options->data_dir,
                                       .database_url = options->database_url,
+                                      .node_name = options->node_name,
+                                      .node_address = options->node_address,
                                       .objects = options->objects_url == NULL ? NULL : &objects};
     return store_open_at(&server->store, &place, &server->log, err) &&
            store_follow_rules(server->store, server->kernel_rules.sha256_hex, err) &&

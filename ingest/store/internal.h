@@ -6,6 +6,7 @@
 #include "ingest/store/db/db.h"
 #include "ingest/store/db/fair_mutex.h"
 #include "ingest/store/store.h"
+#include "ingest/store/store_nodes.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +14,8 @@
 #define STORE_READERS_MAX 16
 /* Request threads have little stack and name several paths at once; longer ones are refused. */
 #define STORE_PATH_BYTES 1024
-#define STORE_NODE_BYTES 64 /* of the id of a server */
+#define STORE_NODE_BYTES 64 /* of the id of a server, and of its name */
+#define STORE_ADDRESS_BYTES 256
 
 /* Files of raw/ by the begin of their hash: when one was given out last. */
 #define STORE_GIVEN_OUT_SLOTS 4096
@@ -59,11 +61,17 @@ struct store {
     int log_pages_begun;          /* write-back has started for this many pages */
     char rules[SHA256_HEX_BYTES]; /* of kernel classes: see store_follow_rules */
 
-    /* Of a catalogue on a server: see catalogue/leases.h. Whoever has the writer has these. */
+    /* Of a catalogue on a server: see nodes/leases.h. Whoever has the writer has these. */
     char node[STORE_NODE_BYTES]; /* "": embedded */
     struct lease *leases;
     size_t lease_count, lease_capacity;
     _Atomic int64_t renewed_at_ms; /* monotonic */
+    bool is_shared;                /* other servers may join: uploads are objects */
+    char node_name[STORE_NODE_BYTES];
+    char node_address[STORE_ADDRESS_BYTES];
+    _Atomic bool is_draining;
+    _Atomic int64_t duty_ask_at_ms[STORE_DUTIES]; /* monotonic */
+    _Atomic int64_t duty_until_ms[STORE_DUTIES];
 
     pthread_mutex_t readers_lock;
     pthread_cond_t reader_returned;

@@ -2,7 +2,6 @@
 #include "ingest/store/store.h"
 
 #include "ingest/base/monotonic.h"
-#include "ingest/store/catalogue/leases.h"
 #include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/catalogue/takeover.h"
 #include "ingest/store/db/schema.h"
@@ -10,6 +9,8 @@
 #include "ingest/store/history/cache.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/nodes/leases.h"
+#include "ingest/store/nodes/nodes.h"
 #include "ingest/store/objects/blob_objects.h"
 #include "ingest/store/results_files.h"
 
@@ -126,8 +127,11 @@ static bool remove_unpublished(struct store *store, struct err *err)
     bool ok = store->database_url != NULL
                   ? lease_give_back(store->writer, store->node, 0, LEASE_CRASHED, err)
                   : remove_unfinished(store->writer, &uploads, err);
-    ok = ok && db_exec(store->writer,
-                       "UPDATE comparison SET state = 'removed' WHERE state = 'writing'", err);
+    /* Others may be writing some. */
+    ok = ok && db_run_text(store->writer,
+                           "UPDATE comparison SET state = 'removed' WHERE state = 'writing' AND"
+                           " NOT EXISTS (SELECT 1 FROM node WHERE id <> ?)",
+                           store->node, err);
     ok = ok && db_exec(store->writer, STORE_DELETE_EMPTY_RUNS, err);
     if (uploads > 0) {
         log_write(store->log, LOG_INFO, "%lld unfinished uploads removed", (long long)uploads);
@@ -189,8 +193,18 @@ static bool open_on_server(struct store *store, bool has_objects, struct err *er
         return false;
     }
     if (version == 0) {
-        return store_blobs_set_aside(store, err) && results_files_set_aside(store, err) &&
-               server_catalogue_create(store, err);
+        if (!store_blobs_set_aside(store, err) || !results_files_set_aside(store, err)) {
+            return false;
+        }
+        struct err first = ERR_INIT;
+        if (server_catalogue_create(store, &first)) {
+            return true;
+        }
+        /* Another server may have been first. */
+        if (!schema_version(store->writer, &version, err) || version == 0) {
+            *err = first;
+            return false;
+        }
     }
     if (version < SCHEMA_BASE) {
         return err_set(err, ERR_STORE,
@@ -244,16 +258,17 @@ static bool open_objects(struct store *store,
 }
 
 static bool open_parts(struct store *store,
-                       const struct store_objects *objects,
+                       const struct store_place *place,
                        enum objects_use use,
                        struct err *err)
 {
     store->writer_is_durable = true;
     /* The log is there once something has been written. */
-    return open_database(store, objects != NULL, err) && end_copy(store, err) &&
+    return open_database(store, place->objects != NULL, err) && end_copy(store, err) &&
+           node_join(store, place->node_name, place->node_address, err) &&
            remove_unpublished(store, err) && results_files_recover(store, err) &&
            store_purge(store, err) && series_metrics_purge(store, err) &&
-           store_purge_jobs(store, err) && open_objects(store, objects, use, err) &&
+           store_purge_jobs(store, err) && open_objects(store, place->objects, use, err) &&
            store_blobs_sweep(store, err);
 }
 
@@ -287,6 +302,7 @@ static struct store *make_store(const struct store_place *place, struct err *err
     store->data_dir = strdup(place->data_dir);
     store->db_path = path_in(place->data_dir, "kinetoscope.db");
     store->database_url = place->database_url == NULL ? NULL : strdup(place->database_url);
+    store->is_shared = place->database_url != NULL && place->objects != NULL;
     if (store->data_dir == NULL || store->db_path == NULL ||
         (place->database_url != NULL && store->database_url == NULL)) {
         free_store(store);
@@ -336,7 +352,7 @@ static bool open_store(struct store **out,
         free_store(store);
         return false;
     }
-    if (!open_parts(store, place->objects, use, err)) {
+    if (!open_parts(store, place, use, err)) {
         store_close(store);
         return false;
     }
@@ -365,6 +381,7 @@ void store_close(struct store *store)
     }
     /* Objects have a thread that uses the database. */
     store_blobs_destroy(store);
+    node_leave(store);
     store_access_destroy(store);
     free_store(store);
 }

@@ -39,9 +39,12 @@ struct store_objects {
 };
 struct store_place {
     const char *data_dir;
-    /* postgresql://… of the catalogue, which one server at a time has, always with this data_dir:
-     * ERR_CONFLICT otherwise. NULL: it is embedded in data_dir. */
+    /* postgresql://… of the catalogue, which servers with objects share; without, one has it,
+     * always with this data_dir: ERR_CONFLICT otherwise. NULL: it is embedded in data_dir. */
     const char *database_url;
+    /* What the other servers call this one, and where they reach it (store_nodes.h). NULL: by the
+     * name of the machine; nowhere. */
+    const char *node_name, *node_address;
     /* NULL: uploads are kept in raw/; ERR_BAD_REQUEST if some are objects already, which store_open
      * does not mind: it is for callers that need no uploads. */
     const struct store_objects *objects;
@@ -65,7 +68,7 @@ bool store_sync(struct store *store, struct err *err) KS_MUST_USE;
 void store_checkpoint(struct store *store);
 /* A version of everything visible except jobs and tokens. It grows before the call that makes a
  * change returns. Read it before reading data: as long as it is the same, the data still hold. */
-uint64_t store_version(const struct store *store);
+uint64_t store_version(struct store *store);
 /* Bytes of the database, files of traces among it, and of the uploads. */
 bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_bytes, struct err *err)
     KS_MUST_USE;

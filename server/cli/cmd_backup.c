@@ -117,10 +117,13 @@ int command_copy(const struct options *options)
     const struct copy_progress progress = {&terminal, show, show_rows};
     const struct store_objects from_objects = {.url = options->objects_url};
     const struct store_objects to_objects = {.url = options->to_objects_url};
-    const struct store_place from = {options->data_dir, options->database_url,
-                                     options->objects_url == NULL ? NULL : &from_objects};
-    const struct store_place to = {options->to_data_dir, options->to_database_url,
-                                   options->to_objects_url == NULL ? NULL : &to_objects};
+    const struct store_place from = {.data_dir = options->data_dir,
+                                     .database_url = options->database_url,
+                                     .objects =
+                                         options->objects_url == NULL ? NULL : &from_objects};
+    const struct store_place to = {.data_dir = options->to_data_dir,
+                                   .database_url = options->to_database_url,
+                                   .objects = options->to_objects_url == NULL ? NULL : &to_objects};
     struct copy_counts counts;
     struct err err = ERR_INIT;
     bool ok = store_copy(&from, &to, &progress, &counts, &err);

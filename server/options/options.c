@@ -121,6 +121,23 @@ static bool set_database_url(struct options *o, const char *text, const char **f
     return set_database(&o->database_url, text, form);
 }
 
+static bool set_short(const char **out, const char *text, size_t max_bytes, const char **form)
+{
+    *form = "a short text";
+    *out = text;
+    return *text != '\0' && strlen(text) < max_bytes;
+}
+
+static bool set_node_name(struct options *o, const char *text, const char **form)
+{
+    return set_short(&o->node_name, text, 64, form);
+}
+
+static bool set_node_address(struct options *o, const char *text, const char **form)
+{
+    return set_short(&o->node_address, text, 256, form);
+}
+
 static bool set_to_data_dir(struct options *o, const char *text, const char **form)
 {
     return set_path(&o->to_data_dir, text, form);
@@ -325,9 +342,14 @@ const struct option option_table[] = {
      GROUP_DATA},
     {"database-url", KIND_VALUE, STORING | FOR(COMMAND_TOKEN), "URL",
      "keep runs, jobs, tags, notes and tokens in PostgreSQL, postgresql://USER@HOST/NAME, which "
-     "one "
-     "server at a time uses; a password comes from PGPASSWORD or ~/.pgpass (SQLite in --data-dir)",
+     "servers with one --objects-url share; a password comes from PGPASSWORD or ~/.pgpass (SQLite "
+     "in --data-dir)",
      set_database_url, GROUP_DATA},
+    {"node-name", KIND_VALUE, FOR(COMMAND_SERVE), "NAME",
+     "what GET /api/v1/nodes calls this server of a --database-url (the name of the machine)",
+     set_node_name, GROUP_DATA},
+    {"node-address", KIND_VALUE, FOR(COMMAND_SERVE), "ADDRESS",
+     "where the others reach it, for those who read that list", set_node_address, GROUP_DATA},
     {"data-dir", KIND_VALUE, COPYING, "DIR", "that of the source (./kinetoscope-data)",
      set_data_dir, GROUP_DATA},
     {"database-url", KIND_VALUE, COPYING, "URL", "that of the source, if it has one",

@@ -72,8 +72,9 @@ struct options {
     bool webhooks_private;   /* webhooks may reach private addresses */
     const char *objects_url; /* NULL: uploads are kept in data_dir */
     uint64_t objects_cache_bytes;
-    const char *database_url; /* NULL: the catalogue is embedded in data_dir */
-    const char *to_data_dir;  /* where `copy` writes: the same of its target */
+    const char *database_url;             /* NULL: the catalogue is embedded in data_dir */
+    const char *node_name, *node_address; /* NULL: not given */
+    const char *to_data_dir;              /* where `copy` writes: the same of its target */
     const char *to_objects_url;
     const char *to_database_url;
     const char *source_url;          /* with {path}, checked; NULL: none */

@@ -6,6 +6,7 @@
 #include "ingest/base/text/json_write.h"
 #include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"
+#include "ingest/store/store_nodes.h"
 #include "ingest/store/store_webhooks.h"
 #include "server/client/http_client.h"
 #include "server/webhooks/webhook_lines.h"
@@ -323,9 +324,14 @@ static void *work(void *argument)
     struct webhooks *hooks = argument;
     while (!is_ending(hooks)) {
         int64_t began_ms = monotonic_ms();
-        look(hooks);
+        bool is_ours = store_has_duty(hooks->store, STORE_DUTY_WEBHOOKS);
+        if (is_ours) {
+            look(hooks);
+        }
         int64_t took_ms = monotonic_ms() - began_ms;
-        send_due(hooks);
+        if (is_ours) {
+            send_due(hooks);
+        }
         int64_t rest_ms = took_ms * REST_FACTOR;
         struct timespec next =
             monotonic_after(rest_ms > LOOK_INTERVAL_MS ? rest_ms : LOOK_INTERVAL_MS);

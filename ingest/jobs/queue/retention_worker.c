@@ -4,11 +4,14 @@
 #include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"
 #include "ingest/jobs/queue/internal.h"
+#include "ingest/store/store_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LOOK_INTERVAL_MS INT64_C(3600000)
+/* Where uploads of other servers do not call. */
+#define SHARED_LOOK_INTERVAL_MS 60000
 
 /* One look through everything. */
 struct look {
@@ -159,7 +162,7 @@ static void work(struct jobs *jobs)
     jobs->retention.is_called = false;
     (void)pthread_mutex_unlock(&jobs->lock);
 
-    ok = ok && look_through(&look, &err);
+    ok = ok && (!store_has_duty(jobs->store, STORE_DUTY_RETENTION) || look_through(&look, &err));
     if (!ok) {
         log_write(jobs->log, LOG_WARN, "old runs stay until the next look: %s", err.msg);
     }
@@ -174,7 +177,8 @@ static void *retention_worker_run(void *argument)
     (void)pthread_mutex_lock(&jobs->lock);
     while (!atomic_load(&retention->stop)) {
         work(jobs);
-        struct timespec next = monotonic_after(LOOK_INTERVAL_MS);
+        struct timespec next = monotonic_after(
+            store_is_on_server(jobs->store) ? SHARED_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
         int waited = 0;
         while (!retention->is_called && !atomic_load(&retention->stop) && waited == 0) {
             waited = pthread_cond_timedwait(&retention->wake, &jobs->lock, &next);

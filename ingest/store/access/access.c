@@ -1,4 +1,5 @@
 /* Who may use which connection: one writer in turn, readers from a pool that grows when needed. */
+#include "ingest/base/containers/fnv.h"
 #include "ingest/base/monotonic.h"
 #include "ingest/store/db/write_back.h"
 #include "ingest/store/internal.h"
@@ -7,6 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#define FNV_BEGIN UINT64_C(0xCBF29CE484222325)
 #define WAIT_FOR_READER_MS 20
 /* 32 MB */
 #define LONG_LOG_PAGES 4000
@@ -189,9 +191,30 @@ static bool mend_log(struct store *store, struct err *err)
     return true;
 }
 
-uint64_t store_version(const struct store *store)
+/* What other servers commit is part of it: a transaction that ends changes the snapshot. Without an
+ * answer nothing is to be taken for unchanged. */
+uint64_t store_version(struct store *store)
 {
-    return atomic_load(&store->version);
+    uint64_t version = atomic_load(&store->version);
+    struct err ignored = ERR_INIT;
+    struct db *db;
+    struct db_stmt st;
+    size_t len;
+    if (!store->is_shared) {
+        return version;
+    }
+    if (!store_read_begin(store, &db, &ignored)) {
+        return atomic_fetch_add(&store->version, 1);
+    }
+    db_prepare(&st, db, "SELECT CAST(pg_current_snapshot() AS text)");
+    const char *snapshot = db_next(&st) ? db_peek_text(&st, &len) : NULL;
+    uint64_t mixed = snapshot == NULL ? atomic_fetch_add(&store->version, 1)
+                                      : fnv_add(version + FNV_BEGIN, snapshot, len);
+    if (!db_done(&st, &ignored)) {
+        mixed = atomic_fetch_add(&store->version, 1);
+    }
+    store_read_end(store, db);
+    return mixed;
 }
 
 bool store_write_begin(struct store *store, enum store_durability durability, struct err *err)

@@ -1,5 +1,5 @@
 /* What of an archive could not be read, kept with its job. */
-#include "ingest/store/catalogue/leases.h"
+#include "ingest/store/nodes/leases.h"
 
 static bool add_failure(struct db *db,
                         int64_t id,

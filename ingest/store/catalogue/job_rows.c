@@ -1,5 +1,5 @@
 #include "ingest/base/wall_clock.h"
-#include "ingest/store/catalogue/leases.h"
+#include "ingest/store/nodes/leases.h"
 
 #include <string.h>
 

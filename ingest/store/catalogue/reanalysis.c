@@ -77,9 +77,15 @@ static bool mark_lost_files(struct store *store, struct err *err)
     struct db_stmt st;
     struct err second = ERR_INIT;
     bool ok = true;
+    /* Of a shared catalogue, those that this server made. */
     db_prepare(&st, store->writer,
-               "SELECT trace_id, size_bytes, key FROM results_file WHERE bytes IS NULL"
-               " AND is_object = 0");
+               "SELECT f.trace_id, f.size_bytes, f.key FROM results_file AS f JOIN trace AS t ON"
+               " t.id = f.trace_id LEFT JOIN upload AS u ON u.id = t.upload_id LEFT JOIN job AS j"
+               " ON j.id = u.job_id WHERE f.bytes IS NULL AND f.is_object = 0 AND (?1 = 0 OR "
+               "(f.kind = 0 AND"
+               " j.node = ?2))");
+    db_put_int(&st, store->is_shared);
+    db_put_text(&st, store->node);
     while (ok && db_next(&st)) {
         size_t len;
         bool is_there = false;

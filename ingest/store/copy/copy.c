@@ -65,7 +65,9 @@ static bool open_objects(struct copy_side *side, const struct store_place *place
 /* Statements may take longer than those of a server may. */
 static bool allow_time(struct db *db, struct err *err)
 {
-    return !db_is_server(db) || db_exec(db, "SET statement_timeout = 0", err);
+    return !db_is_server(db) ||
+           db_exec(db, "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0",
+                   err);
 }
 
 static bool open_from(struct copy_side *side, const struct store_place *place, struct err *err)

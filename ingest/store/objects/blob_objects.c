@@ -21,25 +21,38 @@
 
 /* ---- open and close ---- */
 
-/* What an earlier process has left. Uploads that no row needs may have lost it in a crash. */
-static const char settle_sql[] =
-    "UPDATE object SET state = 'deleting', since_s = unixepoch() WHERE state = 'writing';"
-    "UPDATE object SET state = 'dying', since_s = unixepoch() WHERE state IN ('live', 'damaged')"
-    " AND NOT EXISTS (SELECT 1 FROM upload WHERE sha256 = object.sha256)"
-    " AND NOT EXISTS (SELECT 1 FROM job WHERE sha256 = object.sha256"
-    " AND state IN ('queued', 'running'))"
-    " AND NOT EXISTS (SELECT 1 FROM job WHERE sha256 = object.sha256 AND" STORE_JOB_CRASHED ")"
-    " AND sha256 NOT IN (SELECT j.sha256 FROM taken_over AS t JOIN job AS j ON j.id = t.job_id)";
-
+/* What an earlier process of this server has left. Uploads that no row needs may have lost it in a
+ * crash. */
 static bool settle(struct db *db, void *context, struct err *err)
 {
+    const struct store *store = context;
+    return db_run_text(db,
+                       "UPDATE object SET state = 'deleting', since_s = unixepoch()"
+                       " WHERE state = 'writing' AND node = ?",
+                       store->node, err) &&
+           db_exec(db,
+                   "UPDATE object SET state = 'dying', since_s = unixepoch()"
+                   " WHERE state IN ('live', 'damaged') AND NOT" BLOB_OBJECT_IS_NEEDED,
+                   err);
+}
+
+static bool sum_live(struct db *db, uint64_t *bytes, struct err *err)
+{
     struct db_stmt st;
-    if (!db_exec(db, settle_sql, err)) {
+    db_prepare(&st, db, "SELECT coalesce(sum(size_bytes), 0) FROM object WHERE state = 'live'");
+    *bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
+    return db_done(&st, err);
+}
+
+static bool read_bytes(struct store *store, uint64_t *bytes, struct err *err)
+{
+    struct db *db;
+    if (!store_read_begin(store, &db, err)) {
         return false;
     }
-    db_prepare(&st, db, "SELECT coalesce(sum(size_bytes), 0) FROM object WHERE state = 'live'");
-    *(uint64_t *)context = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
-    return db_done(&st, err);
+    bool ok = sum_live(db, bytes, err);
+    store_read_end(store, db);
+    return ok;
 }
 
 bool blob_objects_open(struct store *store, const struct store_objects *options, struct err *err)
@@ -65,7 +78,7 @@ bool blob_objects_open(struct store *store, const struct store_objects *options,
         return false;
     }
     store->objects = objects;
-    bool ok = blob_objects_change(store, settle, &bytes, err);
+    bool ok = blob_objects_change(store, settle, store, err) && read_bytes(store, &bytes, err);
     atomic_store(&objects->bytes, bytes);
     if (!ok || !blob_sweeper_start(store, err)) {
         objects->stopping = true; /* no thread to end */
@@ -113,6 +126,12 @@ bool blob_objects_change(struct store *store,
 
 uint64_t blob_objects_bytes(struct store *store)
 {
+    struct err ignored = ERR_INIT;
+    uint64_t bytes = 0;
+    /* Others add and delete, too. */
+    if (store->is_shared && read_bytes(store, &bytes, &ignored)) {
+        return bytes;
+    }
     return atomic_load(&store->objects->bytes);
 }
 
@@ -179,9 +198,11 @@ static bool insert_writing(struct db *db, void *context, struct err *err)
 {
     const struct blob_put *put = context;
     struct db_stmt st;
-    db_prepare(&st, db, "INSERT INTO object (key, state, since_s) VALUES (?, 'writing', ?)");
+    db_prepare(
+        &st, db,
+        "INSERT INTO object (key, state, since_s, node) VALUES (?, 'writing', unixepoch(), ?)");
     db_put_text(&st, put->key);
-    db_put_int(&st, wall_clock_s());
+    db_put_text(&st, put->store->node);
     return db_run(&st, err);
 }
 
@@ -360,13 +381,16 @@ static bool set_live(struct db *db, void *context, struct err *err)
     }
     db_prepare(&st, db,
                "UPDATE object SET state = 'live', since_s = ?, sha256 = ?, size_bytes = ?, tag = ?"
-               " WHERE key = ?");
+               " WHERE key = ? AND state = 'writing'");
     db_put_int(&st, wall_clock_s());
     db_put_text(&st, arrival->sha256_hex);
     db_put_int(&st, (int64_t)arrival->info->size_bytes);
     db_put_text(&st, arrival->info->tag);
     db_put_text(&st, arrival->put->key);
-    return db_run(&st, err);
+    return db_run(&st, err) &&
+           (db_changes(db) == 1 ||
+            err_set(err, ERR_UNAVAILABLE,
+                    "this server was silent for so long that its upload was given up"));
 }
 
 static bool finish(struct blob_put *put, const char *sha256_hex, struct err *err)

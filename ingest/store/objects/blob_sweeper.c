@@ -11,6 +11,8 @@
 
 #define SWEEP_MS 5000
 #define KEYS_MAX 256
+/* A server that was silent for so long is writing nothing any more. */
+#define WRITER_GONE_S 600
 
 struct batch {
     struct arena arena;
@@ -24,6 +26,15 @@ static bool end_dying(struct db *db, void *context, struct err *err)
 {
     struct db_stmt st;
     (void)context;
+    /* Another server may have begun to need one. */
+    db_prepare(&st, db,
+               "UPDATE object SET state = 'live', since_s = ?1 WHERE state = 'dying' AND"
+               " since_s <= ?1 - ?2 AND" BLOB_OBJECT_IS_NEEDED);
+    db_put_int(&st, wall_clock_s());
+    db_put_int(&st, BLOB_DYING_S);
+    if (!db_run(&st, err)) {
+        return false;
+    }
     db_prepare(&st, db,
                "UPDATE object SET state = 'deleting', since_s = ?1 WHERE state = 'dying'"
                " AND since_s <= ?1 - ?2");
@@ -77,6 +88,17 @@ static bool delete_rows(struct db *db, void *context, struct err *err)
     return ok;
 }
 
+/* What servers that are gone were writing. */
+static bool give_up_rows(struct db *db, void *context, struct err *err)
+{
+    (void)context;
+    return db_run_id(db,
+                     "UPDATE object SET state = 'deleting', since_s = unixepoch() WHERE"
+                     " state = 'writing' AND since_s < unixepoch() - ?1 AND node NOT IN"
+                     " (SELECT id FROM node WHERE seen_at_s >= unixepoch() - ?1)",
+                     WRITER_GONE_S, err);
+}
+
 /* ---- the objects ---- */
 
 static bool delete_objects(struct store *store, bool finished, struct batch *batch, struct err *err)
@@ -101,12 +123,17 @@ static bool any_ends(struct store *store, bool *any, struct err *err)
     }
     db_prepare(&st, db,
                "SELECT EXISTS (SELECT 1 FROM object WHERE state = 'deleting'), EXISTS"
-               " (SELECT 1 FROM object WHERE state = 'dying' AND since_s <= ?)");
+               " (SELECT 1 FROM object WHERE state = 'dying' AND since_s <= ?), EXISTS"
+               " (SELECT 1 FROM object WHERE state = 'writing' AND node <> ? AND since_s <"
+               " unixepoch() - ?)");
     db_put_int(&st, wall_clock_s() - BLOB_DYING_S);
+    db_put_text(&st, store->node);
+    db_put_int(&st, WRITER_GONE_S);
     *any = false;
     if (db_next(&st)) {
         bool is_deleting = db_get_bool(&st);
-        *any = db_get_bool(&st) || is_deleting;
+        bool is_dying = db_get_bool(&st);
+        *any = db_get_bool(&st) || is_deleting || is_dying;
     }
     bool ok = db_done(&st, err);
     store_read_end(store, db);
@@ -120,10 +147,12 @@ static void sweep(struct store *store)
     struct err err = ERR_INIT;
     bool any = false;
     arena_init(&batch.arena, 0);
-    bool ok = any_ends(store, &any, &err) &&
-              (!any || (blob_objects_change(store, end_dying, NULL, &err) &&
-                        delete_objects(store, true, &batch, &err) &&
-                        delete_objects(store, false, &batch, &err)));
+    bool ok =
+        any_ends(store, &any, &err) &&
+        (!any ||
+         (blob_objects_change(store, end_dying, NULL, &err) &&
+          (!store->is_shared || blob_objects_change(store, give_up_rows, NULL, &err)) &&
+          delete_objects(store, true, &batch, &err) && delete_objects(store, false, &batch, &err)));
     if (!ok) {
         blob_objects_note(store, &err);
         log_write(store->log, LOG_DEBUG, "objects stay for now: %s", err.msg);
@@ -178,7 +207,7 @@ static void *run(void *argument)
     do {
         struct err ignored = ERR_INIT; /* noted */
         end_given_up(store);
-        if (blob_objects_probe(store, &ignored)) {
+        if (blob_objects_probe(store, &ignored) && store_has_duty(store, STORE_DUTY_OBJECTS)) {
             sweep(store);
         }
         blob_cache_trim(store, store->objects->cache_bytes);

@@ -13,8 +13,6 @@
 #define READER_WAITS_MS 2000
 /* So long the end of a commit is looked for. */
 #define COMMIT_WAITS_MS 30000
-/* A server that was killed has its session end in a moment. */
-#define LOCK_WAITS_MS 5000
 #define RETRY_MS 100
 #define SCHEMA_MAX_BYTES ((size_t)1 << 20)
 
@@ -58,29 +56,6 @@ static bool ask(struct postgres_db *db, const char *sql, char *out, size_t cap, 
     return ok;
 }
 
-/* One server has the database, as one process has a data directory. */
-static bool take_lock(struct postgres_db *db, struct err *err)
-{
-    char taken[8] = "";
-    int64_t until_ms = monotonic_ms() + LOCK_WAITS_MS;
-    for (;;) {
-        if (!ask(db,
-                 "SELECT pg_try_advisory_lock(hashtext('kinetoscope ' ||"
-                 " coalesce(current_schema(), current_setting('search_path'))))",
-                 taken, sizeof taken, err)) {
-            return false;
-        }
-        if (taken[0] == 't') {
-            return true;
-        }
-        if (monotonic_ms() >= until_ms) {
-            return err_set(err, ERR_UNAVAILABLE, "the database %.120s is in use by another server",
-                           db->db.path);
-        }
-        pause_ms(RETRY_MS);
-    }
-}
-
 static bool set_up(struct postgres_db *db, struct err *err)
 {
     const char *encoding = PQparameterStatus(db->conn, "server_encoding");
@@ -94,7 +69,9 @@ static bool set_up(struct postgres_db *db, struct err *err)
                "SET statement_timeout = '60s'; SET lock_timeout = '10s'; SET jit = off;"
                " SET bytea_output = 'hex'; SET standard_conforming_strings = on",
                err) &&
-           (db->mode != DB_WRITER || take_lock(db, err));
+           /* A server that stands still must not keep others from its rows for ever. */
+           (db->mode == DB_READER ||
+            run(db, "SET idle_in_transaction_session_timeout = '15s'", err));
 }
 
 static bool connect_once(struct postgres_db *db, struct err *err)

@@ -1,7 +1,7 @@
 /* A model of servers that share a catalogue: they claim, renew, pause, end, restart and publish in
  * a random order, by a clock of the test. No job is published twice, and all come to an end. */
-#include "ingest/store/catalogue/leases.h"
 #include "ingest/store/db/db.h"
+#include "ingest/store/nodes/leases.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
 #define SERVERS 3

@@ -1,6 +1,7 @@
-#include "ingest/store/catalogue/leases.h"
+#include "ingest/store/nodes/leases.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/store/nodes/nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -287,7 +288,8 @@ bool store_leases_renew(
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
-    bool ok = lease_renew(store->writer, store->node, arena, &leases, count, err) &&
+    bool ok = node_renew(store, err) &&
+              lease_renew(store->writer, store->node, arena, &leases, count, err) &&
               keep_leases(store, leases, *count, err);
     if (!store_write_end(store, ok, err)) {
         return false;

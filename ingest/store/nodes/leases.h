@@ -1,7 +1,7 @@
 /* The claims of jobs, on one connection: all but `lease_fence` and `lease_note` in a transaction.
  * See store_leases.h. */
-#ifndef KS_STORE_CATALOGUE_LEASES_H
-#define KS_STORE_CATALOGUE_LEASES_H
+#ifndef KS_STORE_NODES_LEASES_H
+#define KS_STORE_NODES_LEASES_H
 
 #include "ingest/store/internal.h"
 #include "ingest/store/store_leases.h"

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Several servers on one PostgreSQL and one folder of objects, killed (kill -9) and stopped (SIGSTOP) while traces come.
+Afterwards nothing that was acknowledged is lost, nothing is there twice, and figures are those of an embedded server.
+Alone: KINETOSCOPE_BIN=... cluster.py [--kills N] [--seed N] """
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import kinetoscope  # noqa: E402: beside this folder
+from servers.catalogue import FIXTURE, why_not  # noqa: E402
+from servers.postgres import Postgres  # noqa: E402
+
+TAKEN_OVER_S = 45  # 30 of the claim, and what a loaded machine takes to notice it
+OPTIONS = argparse.Namespace(kills=4, seed=1)
+
+
+def trace(number, repeat=1):
+    """Bytes of their own; repeated events make an analysis of some length."""
+    return json.dumps({**FIXTURE, 'traceEvents': FIXTURE['traceEvents'] * repeat, 'number': number}).encode()
+
+
+class Node(kinetoscope.Server):
+    def __init__(self, cluster, name):
+        super().__init__('--database-url', cluster.database.url, '--objects-url', 'file://%s/objects' % cluster.folder,
+                         '--node-name', name, '--ingest-workers', '1', data_dir=str(cluster.folder / name))
+        self.name = name
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def restart(self):
+        os.unlink(self.log_path)
+        self.__enter__()
+
+    def asynchronous(self, run, name, body):
+        answer = self.put(run, name, body, headers={'Prefer': 'respond-async'})
+        assert answer.status in (200, 201, 202), (answer.status, answer.body)
+        return answer.json()['id']
+
+    def await_job(self, job, seconds=TAKEN_OVER_S):
+        end = time.monotonic() + seconds
+        while True:
+            found = self.get('/api/v1/jobs/%d' % job).json()
+            if found['state'] in ('done', 'failed') or time.monotonic() > end:
+                return found
+            time.sleep(0.1)
+
+    def names(self, run):
+        rows = self.get('/api/v1/traces', limit=1000, run=run).json()['traces']
+        return sorted(row['file_name'] for row in rows)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ks-cluster-', dir='/tmp'))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        (self.folder / 'server').mkdir()
+        (self.folder / 'objects').mkdir()
+        self.folder.chmod(0o755)
+        self.database = self.enterContext(Postgres(self.folder / 'server'))
+
+    def nodes(self, count=2):
+        return [self.enterContext(Node(self, 'n%d' % number)) for number in range(count)]
+
+    def test_what_one_has_the_other_shows(self):
+        first, second = self.nodes()
+        for number, node in enumerate((first, second, first, second)):
+            self.assertEqual(node.put('run', 't%d.json' % number, trace(number)).status, 201)
+            for reader in (first, second):
+                self.assertEqual(reader.names('run'), ['t%d.json' % n for n in range(number + 1)])
+        job = first.asynchronous('run', 'elsewhere.json', trace(9, 200))
+        self.assertEqual(second.await_job(job)['state'], 'done')
+        # The same bytes again, at another one.
+        self.assertEqual(second.put('run', 't0.json', trace(0)).status, 200)
+        self.assertEqual(second.put('run', 't0.json', trace(77)).status, 409)
+
+    def test_jobs_of_a_killed_server_go_on(self):
+        first, second = self.nodes()
+        jobs = [first.asynchronous('run', 'k%d.json' % number, trace(number, 400)) for number in range(4)]
+        first.kill()
+        began = time.monotonic()
+        for job in jobs:
+            self.assertEqual(second.await_job(job)['state'], 'done')
+        print('taken over after %.1f s' % (time.monotonic() - began))
+        self.assertEqual(second.names('run'), ['k%d.json' % number for number in range(4)])
+        first.restart()
+        self.assertEqual(first.names('run'), second.names('run'))
+
+    def test_a_stopped_server_publishes_nothing_when_it_goes_on(self):
+        first, second = self.nodes()
+        jobs = [first.asynchronous('run', 's%d.json' % number, trace(number, 400)) for number in range(2)]
+        first.signal(signal.SIGSTOP)
+        try:
+            states = [second.await_job(job)['state'] for job in jobs]
+        finally:
+            first.signal(signal.SIGCONT)
+        self.assertEqual(states, ['done', 'done'])
+        time.sleep(2)
+        self.assertEqual(first.names('run'), ['s0.json', 's1.json'])
+        self.assertEqual(first.put('run', 'after.json', trace(3)).status, 201)
+
+    def test_kills_and_stops_under_load(self):
+        nodes, chance = self.nodes(3), random.Random(OPTIONS.seed)
+        acknowledged, stop = {}, threading.Event()
+
+        def send(client):
+            number = 0
+            while not stop.is_set():
+                name, number = 'c%d-%d.json' % (client, number), number + 1
+                while not stop.is_set():
+                    try:
+                        answer = nodes[(client + number) % len(nodes)].put('run', name, trace('%s' % name))
+                        if answer.status in (200, 201, 202):
+                            acknowledged[name] = answer.status
+                            break
+                    except (OSError, ValueError, kinetoscope.http.client.HTTPException):
+                        pass
+                    number += 1
+                    time.sleep(0.1)
+        clients = [threading.Thread(target=send, args=(client,)) for client in range(3)]
+        for client in clients:
+            client.start()
+        for _ in range(OPTIONS.kills):
+            time.sleep(chance.uniform(0.3, 1.5))
+            node = chance.choice(nodes)
+            if chance.random() < 0.3:
+                node.signal(signal.SIGSTOP)
+                time.sleep(chance.uniform(0.5, 4))
+                node.signal(signal.SIGCONT)
+            else:
+                node.kill()
+                time.sleep(chance.uniform(0, 1))
+                node.restart()
+        time.sleep(1)
+        stop.set()
+        for client in clients:
+            client.join()
+        missing = set(acknowledged) - set(nodes[0].names('run'))
+        end = time.monotonic() + TAKEN_OVER_S
+        while missing and time.monotonic() < end:
+            time.sleep(0.5)
+            missing = set(acknowledged) - set(nodes[0].names('run'))
+        self.assertEqual(missing, set())
+        names = nodes[0].names('run')
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(names, nodes[2].names('run'))
+        print('%d uploads acknowledged over %d kills and stops' % (len(acknowledged), OPTIONS.kills))
+        self.compare_figures(nodes[1])
+
+    def compare_figures(self, node):
+        rows = node.get('/api/v1/traces', limit=1000, run='run').json()['traces']
+        with kinetoscope.Server() as embedded:
+            own = kinetoscope.uploaded(embedded.put('run', rows[0]['file_name'], trace(rows[0]['file_name'])))[0]['id']
+            expected = self.figures(embedded, own)
+        for row in rows:
+            self.assertEqual(self.figures(node, row['id']), expected, row['file_name'])
+
+    def figures(self, server, trace_id):
+        found = server.get('/api/v1/traces/%d/overview' % trace_id).json()
+        return {key: value for key, value in found.items() if key not in ('trace', 'environment')}  # which name the file
+
+
+if __name__ == '__main__':
+    reason = why_not()
+    if reason:
+        print('skipped: %s' % reason)
+        sys.exit(kinetoscope.SKIPPED)
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--kills', type=int, default=OPTIONS.kills)
+    parser.add_argument('--seed', type=int, default=OPTIONS.seed)
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=sys.argv[:1] + rest, verbosity=2)
