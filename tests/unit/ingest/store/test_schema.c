@@ -54,7 +54,8 @@ static bool check_table(struct db *db, const struct row_table *table)
                db_is_server(db)
                    ? "SELECT column_name FROM information_schema.columns WHERE table_schema ="
                      " current_schema() AND table_name = ?1 AND (?1 NOT IN ('trace', 'comparison')"
-                     " OR column_name NOT IN ('id', 'note', 'tags'))"
+                     " OR column_name NOT IN ('id', 'note', 'tags', 'listed_at_s',"
+                     " 'listed_bytes'))"
                    : "SELECT name FROM pragma_table_info(?1) WHERE ?1 NOT IN ('trace',"
                      " 'comparison') OR name NOT IN ('id', 'note', 'tags', 'listed_at_s', "
                      "'listed_bytes')");
