@@ -11,6 +11,7 @@ const trace = JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, nam
     span('python_function', 'train.py(9): main', 1, 1000, 900),
     span('python_function', 'torch/nn/functional.py(7): linear', 1, 1005, 400),
     span('python_function', 'model/net.py(4): forward', 1, 1010, 300),
+    span('python_function', '<built-in function linear>', 1, 1015, 250),
     span('cpu_op', 'aten::linear', 1, 1020, 220, { 'External id': 1 }),
     span('cuda_runtime', 'cudaLaunchKernel', 1, 1100, 10, { correlation: 7, 'External id': 1 }),
     span('kernel', 'gemm', 7, 1150, 60, { correlation: 7, device: 0, stream: 7, 'External id': 1 }),
@@ -83,8 +84,8 @@ test('one click from a kernel to its line', async () => {
     await page.click('.row-toggle[data-tip="gemm"]');
     await eventually(async () => {
         assert.match(plain(await page.textContent('.stack-head')) ?? '', /^aten::linear/);
-        assert.deepEqual(await page.locator('.stacks .frames li').allTextContents(), ['forward model/net.py:4', '1 library frame: torch', 'main train.py:9'].map((text) => text.replace('1 library', '1\u00a0library')));
+        assert.deepEqual(await page.locator('.stacks .frames li').allTextContents(), ['linear model/net.py:4', 'forward model/net.py:4', '1 library frame: torch', 'main train.py:9'].map((text) => text.replace('1 library', '1\u00a0library')));
     });
     await page.click('.frames-folded button');
-    await eventually(async () => assert.equal(await page.locator('.stacks .frames li').count(), 3));
+    await eventually(async () => assert.equal(await page.locator('.stacks .frames li').count(), 4));
 });

@@ -19,14 +19,14 @@ const INSTALLED = /site-packages\/|dist-packages\/|lib\/python/;
 /** Where a module stands in. */
 export const MODULE = 'nn.Module';
 
-/** @typedef {{func: string, place: string, path: string, line: number, library: boolean}} Frame path '' and line 0: it names no file */
+/** @typedef {{func: string, place: string, path: string, line: number, library: boolean, builtIn?: boolean}} Frame path '' and line 0: it names no file */
 
 /** @param {string} name @returns {Frame | null} null: no Python frame */
 export function readFrame(name) {
     const [, path, line, func] = /^(.+)\((\d+)\): (.+)$/s.exec(name) ?? [];
     if (func) return { func, place: `${lastParts(path, 2)}:${line}`, path, line: Number(line), library: isLibrary(path) };
     const [, builtIn, of] = /^<built-in (?:function|method) (.+?)(?: of (.+?))?(?: at 0x[0-9a-f]+)?>$/s.exec(name) ?? [];
-    if (builtIn) return { func: builtIn, place: of ? `built-in of ${of.replace(/ object$/, '')}` : 'built-in', path: '', line: 0, library: true };
+    if (builtIn) return { func: builtIn, place: of ? `built-in of ${of.replace(/ object$/, '')}` : 'built-in', path: '', line: 0, library: true, builtIn: true };
     const [, module] = /^nn\.Module: (.+)$/s.exec(name) ?? [];
     return module ? { func: module, place: MODULE, path: '', line: 0, library: false } : null;
 }

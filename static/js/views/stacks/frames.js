@@ -16,7 +16,9 @@ export const frameBox = (names) => stackBox(names.map((name) => ({ name })));
 /** @param {StackPart[]} parts innermost first */
 export function stackBox(parts) {
     const list = h('ol', { class: 'frames' });
-    const lines = fold(parts).map((run) => (run.length > 1 || isLibrary(run[0]) ? foldedLine(run) : stackLine(run[0])));
+    const leaf = builtInLine(parts);
+    const lines = fold(leaf ? parts.slice(1) : parts).map((run) => (run.length > 1 || isLibrary(run[0]) ? foldedLine(run) : stackLine(run[0])));
+    if (leaf) lines.unshift(leaf);
     list.append(...lines.slice(0, LINES));
     const rest = lines.slice(LINES);
     const more = rest.length ? h('button', { class: 'button small', type: 'button', onclick: () => {
@@ -24,6 +26,14 @@ export function stackBox(parts) {
         more?.remove();
     } }, `${fmt.int(rest.length)} more`) : null;
     return h('div', { class: 'stack-box' }, list, more);
+}
+
+/** A leaf without a file has its caller's line: the nearest one of a file. @param {StackPart[]} parts */
+function builtInLine(parts) {
+    const frame = parts.length && !parts[0].kind ? readFrame(parts[0].name) : null;
+    if (!frame?.builtIn) return null;
+    const caller = parts.find(({ name, kind }) => !kind && readFrame(name)?.line);
+    return caller ? stackLine(parts[0], caller.name) : null;
 }
 
 /** @param {StackPart} part */
@@ -48,12 +58,12 @@ export function sourceLink(name, text) {
     return href ? h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, text) : null;
 }
 
-/** @param {StackPart} part */
-function stackLine({ name, kind, choose }) {
-    const frame = kind ? null : readFrame(name);
-    const word = frame?.func ?? name;
+/** @param {StackPart} part @param {string} [at] the frame whose line stands beside the name */
+function stackLine({ name, kind, choose }, at = name) {
+    const word = (kind ? null : readFrame(name))?.func ?? name;
+    const place = kind ?? readFrame(at)?.place ?? '';
     const label = choose ? h('button', { class: 'link frame-name', type: 'button', onclick: choose }, word) : h('span', { class: 'frame-name' }, word);
-    return h('li', { title: name }, label, ' ', (kind ? null : sourceLink(name, frame?.place ?? '')) ?? h('span', { class: 'quiet' }, kind ?? frame?.place ?? ''));
+    return h('li', { title: name }, label, ' ', (kind ? null : sourceLink(at, place)) ?? h('span', { class: 'quiet' }, place));
 }
 
 /** @param {StackPart[]} run */
@@ -62,7 +72,7 @@ function foldedLine(run) {
     const shown = words.slice(0, 3).join(', ') + (words.length > 3 ? ' …' : '');
     const line = h('li', { class: 'frames-folded' }, h('button', { class: 'link quiet', type: 'button', 'aria-expanded': 'false', onclick: open }, `${fmt.plural(run.length, 'library frame')}: ${shown}`));
     function open() {
-        const lines = run.map(stackLine);
+        const lines = run.map((part) => stackLine(part));
         line.replaceWith(...lines);
         lines[0].tabIndex = -1;
         lines[0].focus();
