@@ -139,7 +139,7 @@ void report_cycles(struct prose *p)
     text_time(mean, sum_us * 1000 / (double)results->cycle_count);
     text_count(count, (int64_t)results->cycle_count);
     buf_clear(&p->line);
-    buf_printf(&p->line, "%s cycles of ", count);
+    buf_printf(&p->line, "%s cycle%s of ", count, results->cycle_count == 1 ? "" : "s");
     text_short_name(&p->line, results->cycles[0].anchor, TEXT_NAME_SHORT, PROSE_NAME_WIDTH);
     buf_printf(&p->line, ", %s on average", mean);
     prose_heading(p, 3, p->line.ptr);

@@ -85,7 +85,7 @@ const room = (characters) => Math.min(64, Math.max(16, Math.ceil(characters / 8)
 
 /**
  * A name in parts of which one after the other goes when room is short: namespaces first, then template
- * arguments, then the end of the hint, then the middle of the word itself.
+ * arguments, then the end of the hint, then the middle of the word itself, never the number at its end.
  * @param {string} text
  * @param {string} [hint]
  */
@@ -97,12 +97,14 @@ export function nameParts(text, hint = '') {
     const plain = angle > 0 ? text.slice(0, lone + angle) : text;
     const from = lone || Math.max(KIND.exec(plain)?.[0].length ?? 0, plain.includes('::') ? plain.lastIndexOf('::') + 2 : 0);
     const word = plain.slice(from);
-    const cut = (angle < 0 || lone) && word.length > 2 * TAIL ? word.length - TAIL : word.length;
+    const whole = angle < 0 || lone > 0;
+    const end = whole ? word.length - (/_\d+$/.exec(word)?.[0].length ?? 0) : word.length;
+    const cut = whole && end > 2 * TAIL ? end - TAIL : end;
     const part = (/** @type {string} */ name, /** @type {string} */ value) => (value ? h('span', { class: name }, value) : null);
     // A hint may lose its end before the name loses its head.
     const full = text.length + hint.length / 2;
     return h('span', { class: `name space-${room(full)} args-${room(lone ? full : full - from)}` },
-        part('name-space', plain.slice(0, from)), part('name-word', word.slice(0, cut)), part('name-tail', word.slice(cut)),
+        part('name-space', plain.slice(0, from)), part('name-word', word.slice(0, cut)), part('name-tail', word.slice(cut, end)), part('name-number', word.slice(end)),
         part('name-args', text.slice(plain.length)), part('name-hint', hint && ` ${hint}`));
 }
 
