@@ -299,7 +299,7 @@ bool store_leases_renew(
     if (*ids == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the jobs");
     }
-    for (size_t i = 0; i < *count; i++) {
+    for (size_t i = 0; leases != NULL && i < *count; i++) {
         (*ids)[i] = leases[i].job_id;
     }
     qsort(*ids, *count, sizeof **ids, compare_ids);
