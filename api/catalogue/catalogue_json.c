@@ -30,6 +30,7 @@ static const char *const view_names[VIEW_COUNT] = {
     [VIEW_CATEGORIES] = "memory_categories",
     [VIEW_MEMORY_COUNTERS] = "memory_counters",
     [VIEW_EXECUTION] = "execution_trace",
+    [VIEW_PIPELINE] = "pipeline",
 };
 
 /* ["overview", "operators", ...] */

@@ -189,6 +189,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual(answer['worst_ranks']['ranks'], [1])
             lane = server.get('/api/v1/runs/job/what-if/timeline', scenario='no_delay', dp_rank=1).json()
             self.assertEqual((lane['step'], lane['total'], lane['rows'][0]['duration_ns']), (7, 7, 3000000000))
+            self.assertEqual(server.get('/api/v1/runs/job').json()['views'], ['pipeline'])
             pipeline = server.get('/api/v1/runs/job/pipeline').json()
             self.assertEqual((pipeline['stages'], pipeline['microbatches'], pipeline['theory'], [row['bubble'] for row in pipeline['rows']]), (1, 1, 0, [0, 0]))
             self.assertEqual(server.get('/api/v1/runs/job/stragglers').status, 404)
@@ -197,6 +198,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual((refused.status, 'gc 0 of stage 0' in refused.json()['detail']), (422, True))
             put_run(server, 'traces')
             self.assertIn('operations.csv', server.get('/api/v1/runs/traces/pipeline').json()['detail'])
+            self.assertNotIn('pipeline', server.get('/api/v1/runs/traces').json()['views'])
 
     def test_annotated_operations(self):
         """Two stages, two micro-batches, equal times: the device's annotations of torch.distributed.pipelining tell the bubble, host ranges do not count."""
@@ -230,6 +232,7 @@ class Ranks(unittest.TestCase):
         with kinetoscope.Server() as server:
             for stage, ahead in ((0, 0), (1, 5000000000)):
                 kinetoscope.uploaded(server.put('pipe', 'worker%d.pt.trace.json.gz' % stage, stage_trace(stage, ahead)))
+            self.assertIn('pipeline', server.get('/api/v1/runs/pipe').json()['views'])
             answer = server.get('/api/v1/runs/pipe/pipeline').json()
             self.assertEqual((answer['stages'], answer['microbatches'], answer['chunks'], answer['total']), (2, 2, 1, 4))
             self.assertEqual({row['step'] for row in answer['rows']}, {0, 1})

@@ -104,6 +104,9 @@ void health_find_views(struct trace_results *results, const struct event_classes
     results->views |= sel->class_count[INDEX_MEMORY] > 0 ? 1u << VIEW_MEMORY : 0;
     results->views |= has_categories ? 1u << VIEW_CATEGORIES : 0;
     results->views |= has_memory_counters(sel->trace) ? 1u << VIEW_MEMORY_COUNTERS : 0;
+    if (results->rank_digest != NULL && results->rank_digest->operation_count > 0) {
+        results->views |= 1u << VIEW_PIPELINE;
+    }
     if (results->module_count > 0) {
         results->views |= 1u << (sel->lightning ? VIEW_LIGHTNING : VIEW_MODULE);
     }

@@ -186,6 +186,7 @@ static bool finish(struct reading *reading, struct err *err)
         end_s = fmax(end_s, items[i].start_s + items[i].duration_s);
     }
     results->operations = table;
+    results->views = 1U << VIEW_PIPELINE;
     results->start_ns = llrint(start_s * NS_PER_S);
     results->first_event_ns = results->start_ns;
     results->duration_ns = llrint(fmin(end_s - start_s, TIME_MAX_S) * NS_PER_S);

@@ -36,6 +36,7 @@ static const char *const view_labels[VIEW_COUNT] = {
     [VIEW_CATEGORIES] = "Memory by category",
     [VIEW_MEMORY_COUNTERS] = "Memory counters",
     [VIEW_EXECUTION] = "Execution trace",
+    [VIEW_PIPELINE] = "Pipeline",
 };
 
 const char *time_category_name(enum time_category role)

@@ -67,6 +67,7 @@ enum view {
     VIEW_CATEGORIES, /* memory by category over time [FMT-7] */
     VIEW_MEMORY_COUNTERS, /* counters in a unit of bytes */
     VIEW_EXECUTION,       /* an execution trace [FMT-9] */
+    VIEW_PIPELINE,        /* operations of a training job: a table of them, or names [RANK-4] */
     VIEW_COUNT
 };
 const char *view_label(enum view view); /* "Overview", ... */

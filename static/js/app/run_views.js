@@ -3,6 +3,9 @@
 /** @param {Run} run */
 export const hasRanks = (run) => run.views.includes('distributed') && run.traces > 1;
 
+/** A table of operations that an older version analysed says so by its format alone. @param {OpenRun} run */
+export const hasOperations = ({ views, formats }) => views.includes('pipeline') || formats.includes('operations');
+
 /**
  * In the order of the rail.
  * @type {{view: string, label: string, when: (run: OpenRun) => boolean}[]}
@@ -12,7 +15,7 @@ export const RUN_VIEWS = [
     { view: 'ranks', label: 'All ranks', when: hasRanks },
     { view: 'collectives', label: 'Collectives', when: hasRanks },
     { view: 'clock', label: 'Clocks', when: hasRanks },
-    { view: 'pipeline', label: 'Pipeline', when: (run) => hasRanks(run) || run.formats.includes('operations') },
+    { view: 'pipeline', label: 'Pipeline', when: (run) => hasRanks(run) || hasOperations(run) },
 ];
 
 /** @param {string} view */

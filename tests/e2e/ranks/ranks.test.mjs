@@ -164,8 +164,11 @@ test('pipeline: bubbles, slowdowns, one step as it was and without stragglers', 
     await page.focus('canvas');
     await page.keyboard.press('Home');
     assert.match(await text('.section:has(canvas) > .sight'), /^As it was, stage 0: forward-compute 0, 3\.00 s/);
+    // A run without operations says so by itself: nothing is asked that the browser would log as missing.
+    const before = page.complaints.length;
     await open(`${RUN}/pipeline`);
     assert.match(await text('.empty'), /operations\.csv/);
+    assert.deepEqual(page.complaints.slice(before), []);
 });
 
 test('each page fits a phone and has no serious fault of access', async () => {

@@ -2,10 +2,11 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { empty, failure, skeleton } from '../../lib/states.js';
-import { ApiError, isAbort } from '../../lib/api.js';
+import { ApiError, isAbort, runPage } from '../../lib/api.js';
 import { pipelineAnswers, stageBars, stageTable } from './stages.js';
 import { whatIfParts } from './what_if.js';
 import { lanes } from './lanes.js';
+import { hasOperations } from '../../app/run_views.js';
 import { boardOf } from '../runs/board.js';
 import * as api from './api.js';
 
@@ -22,17 +23,18 @@ export async function mount(root, route, signal) {
     const shown = boardOf(body, {
         query: () => null,
         ask: () => answersOf(run, signal),
-        board: ([data, whatIf]) => board(body, run, data, whatIf, signal),
+        board: (answers) => (answers ? board(body, run, ...answers, signal) : without(body)),
         nothing,
     });
     return { ready: shown.update(route.params), update: (next) => shown.update(next.params), destroy: shown.destroy };
 }
 
 /**
- * A run without operations answers neither: it is asked once.
- * @param {string} run @param {AbortSignal} signal @returns {Promise<[api.Pipeline, api.WhatIf | ApiError]>}
+ * A run says by itself that it has no operations; one whose operations make no pipeline answers neither: it is asked once.
+ * @param {string} run @param {AbortSignal} signal @returns {Promise<[api.Pipeline, api.WhatIf | ApiError] | null>}
  */
 async function answersOf(run, signal) {
+    if (!hasOperations(await runPage(run, signal))) return null;
     const data = await api.pipeline(run, signal);
     return [data, await api.whatIf(run, signal).catch(unlessAsked)];
 }
@@ -64,6 +66,12 @@ function board(body, run, data, whatIf, signal) {
             drawn.destroy();
         },
     };
+}
+
+/** @param {HTMLElement} body @returns {null} */
+function without(body) {
+    fill(body, nothing('No trace of this run names operations, and no table of them is uploaded: upload operations.csv with the columns dp_rank, stage, rank, step, optype, start_ts, duration, seq_id, mc, gmc, mb_id.'));
+    return null;
 }
 
 /** @param {string} said by the server */
