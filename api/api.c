@@ -203,6 +203,7 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     }
     store_snapshot_close(&snapshot);
     response->snapshot = NULL;
+    jobs_mend_losses(api->jobs);
 }
 
 /* ---- a request within one ---- */

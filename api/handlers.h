@@ -138,6 +138,7 @@ bool jobs_route_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* me.c, tokens.c */
 bool me_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool tokens_list(struct api_call *call, struct err *err) KS_MUST_USE;
+bool reanalyse_post(struct api_call *call, struct err *err) KS_MUST_USE;
 bool tokens_post(struct api_call *call, struct err *err) KS_MUST_USE;
 bool tokens_delete(struct api_call *call, struct err *err) KS_MUST_USE;
 /* meta.c */

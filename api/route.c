@@ -203,6 +203,8 @@ static const struct route routes[] = {
      TARGET_LIST, "format"},
     {"GET", V1 "/jobs/{id}", jobs_route_get, "How far an upload is, once or as events", READS, ANEW,
      TARGET_JOB, NONE},
+    {"POST", V1 "/reanalyse", reanalyse_post, "Analyses stored uploads again", WRITES, ANEW,
+     TARGET_UPLOADS, NONE},
     {"GET", V1 "/me", me_get, "Current user and permissions", READS, ANEW, TARGET_SELF, NONE},
     {"GET", V1 "/tokens", tokens_list, "The tokens, without their secrets", READS, ANEW,
      TARGET_TOKENS, NONE},
@@ -326,6 +328,7 @@ enum access_role route_role(const struct route *route)
         return ACCESS_ROLE_NOBODY;
     }
     if (route->target == TARGET_TOKENS || route->target == TARGET_WEBHOOKS ||
+        route->target == TARGET_UPLOADS ||
         (strcmp(route->method, "DELETE") == 0 && route->target != TARGET_NOTE)) {
         return ACCESS_ROLE_ADMIN;
     }
@@ -391,6 +394,7 @@ const char *route_action(const struct route *route)
         return "add token";
     }
     return route->target == TARGET_UPLOAD        ? "upload"
+           : route->target == TARGET_UPLOADS     ? "analyse again"
            : strcmp(route->method, "PATCH") == 0 ? "change"
            : route->target == TARGET_RUN         ? "note"
                                                  : "compare";

@@ -24,6 +24,7 @@ enum route_target {
     TARGET_SELF,       /* the subject itself, also an anonymous one */
     TARGET_LIST,   /* no object: the handler lists what the subject may read (authorize_projects) */
     TARGET_TOKENS, /* a token; for admins only */
+    TARGET_UPLOADS,  /* uploads that the body names: the handler checks; for admins only */
     TARGET_WEBHOOKS, /* what webhooks were told; for admins only */
     TARGET_AGENTS,   /* as TARGET_LIST; api.c answers it without a handler (agents/mcp.h) */
     TARGET_RUN,      /* a run: the path's first parameter */

@@ -52,6 +52,8 @@ int main(int argc, char **argv)
         return command_watch(&options);
     case COMMAND_GATE:
         return command_gate(&options);
+    case COMMAND_REANALYSE:
+        return command_reanalyse(&options);
     case COMMAND_VERSION:
         return command_version(&options);
     case COMMAND_HELP:

@@ -54,6 +54,7 @@ struct store {
     _Atomic int64_t jobs_purged_at_s; /* 0: not yet */
     _Atomic uint64_t version;         /* see store_version */
     _Atomic uint64_t token_changes;   /* tokens that this process added or revoked */
+    _Atomic uint64_t losses;          /* see store_losses */
     _Atomic uint64_t snapshots_opened;
     _Atomic unsigned sql_running; /* statements of store_sql_select */
     bool writer_is_durable;       /* synchronous = FULL is set */

@@ -222,6 +222,31 @@ bool store_job_get(struct store_snapshot *snapshot,
 bool store_follow_rules(struct store *store,
                         const char *rules_sha256_hex,
                         struct err *err) KS_MUST_USE;
+/* Which published uploads are to be analysed again; all conditions hold together. */
+struct store_again {
+    const char *projects;  /* as in struct store_page */
+    const char *run;       /* NULL: of any run */
+    const char *trace_ids; /* JSON array: those with one of these traces; NULL: any */
+    bool lost_only;        /* whose file of results was found lost */
+};
+/* The next uploads of a walk by ascending ids: zeroed for the first call, its end has `is_last`. */
+struct store_again_batch {
+    int64_t after_id; /* the last upload that was looked at */
+    bool is_last;
+    int64_t *job_ids; /* queued by this call, ascending; in the caller's arena */
+    size_t count;
+    size_t left; /* of this call: stay as they are, because their bytes are not kept */
+};
+/* Queues the jobs of the next uploads again, durably. An upload is passed over while a job of its
+ * run and file name is unfinished: it is queued already, or about to be replaced. No job may be
+ * added meanwhile. Old results answer until the new ones are published. */
+bool store_queue_again(struct store *store,
+                       struct arena *arena,
+                       const struct store_again *which,
+                       struct store_again_batch *batch,
+                       struct err *err) KS_MUST_USE;
+/* Grows when a file of results is found lost whose upload was not known to be so. */
+uint64_t store_losses(const struct store *store);
 /* Jobs that were queued or running when the last process ended, oldest first. */
 bool store_jobs_unfinished(struct store *store,
                            struct arena *arena,

@@ -22,6 +22,7 @@ int command_token(const struct options *options);
 int command_upload(const struct options *options);
 int command_watch(const struct options *options);
 int command_gate(const struct options *options);
+int command_reanalyse(const struct options *options);
 int command_version(const struct options *options);
 int command_help(const struct options *options);
 

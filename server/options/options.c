@@ -295,7 +295,7 @@ static bool set_man(struct options *o, const char *text, const char **form)
 #define STORING (FOR(COMMAND_SERVE) | FOR(COMMAND_INGEST))
 #define READING (STORING | FOR(COMMAND_REPORT) | FOR(COMMAND_COMPARE) | FOR(COMMAND_CYCLES))
 #define SENDING (FOR(COMMAND_UPLOAD) | FOR(COMMAND_WATCH))
-#define ASKING (SENDING | FOR(COMMAND_GATE))
+#define ASKING (SENDING | FOR(COMMAND_GATE) | FOR(COMMAND_REANALYSE))
 #define COPYING FOR(COMMAND_COPY)
 #define KEEPING (STORING | FOR(COMMAND_BACKUP) | FOR(COMMAND_RESTORE) | FOR(COMMAND_TOKEN))
 
@@ -470,6 +470,10 @@ const struct option option_table[] = {
      set_format, GROUP_OTHER},
     {"output", KIND_VALUE, FOR(COMMAND_GATE), "FILE", "write the verdict into this file",
      set_output, GROUP_OTHER},
+    {"run", KIND_VALUE, FOR(COMMAND_REANALYSE), "NAME", "the uploads of this run only", set_run,
+     GROUP_OTHER},
+    {"trace", KIND_VALUE, FOR(COMMAND_REANALYSE), "ID",
+     "the upload with this trace only; may be given several times", option_set_trace, GROUP_OTHER},
     {"licenses", KIND_FLAG, FOR(COMMAND_VERSION), NULL,
      "print the licences of all that is built in", set_licenses, GROUP_OTHER},
     {"man", KIND_FLAG, FOR(COMMAND_HELP), NULL, "the manual page, as roff: see man(1)", set_man,
@@ -504,6 +508,8 @@ const struct option_command command_table[COMMAND_COUNT] = {
                        "send what a profiler writes into a directory, until it is stopped", 1, 1},
     [COMMAND_GATE] = {"gate", "gate [OPTION]... RUN",
                       "exit with 3 if a run is worse than its baseline on a server", 0, 1},
+    [COMMAND_REANALYSE] = {"reanalyse", "reanalyse [OPTION]...",
+                           "have a server analyse stored uploads again, in the background", 0, 0},
     [COMMAND_VERSION] = {"version", "version [--licenses]", "print the version", 0, 0},
     [COMMAND_HELP] = {"help", "help [COMMAND|--man]", "explain a command, or print the manual page",
                       0, 1},

@@ -29,6 +29,7 @@ enum options_command {
     COMMAND_UPLOAD,
     COMMAND_WATCH,
     COMMAND_GATE,
+    COMMAND_REANALYSE,
     COMMAND_VERSION,
     COMMAND_HELP,
     COMMAND_COUNT
@@ -44,6 +45,7 @@ enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_MARKDOWN, REPORT_CSV, REPO
 #define OPTIONS_PROXIES_MAX 16
 #define OPTIONS_PROJECTS_MAX 64
 #define OPTIONS_TAGS_MAX 32
+#define OPTIONS_TRACES_MAX 256
 #define OPTIONS_ANY_KIND (-1)
 
 struct options {
@@ -110,6 +112,8 @@ struct options {
     const char *token;                  /* for it: KINETOSCOPE_TOKEN; NULL: none */
     const char *tags[OPTIONS_TAGS_MAX];
     size_t tag_count;
+    int64_t trace_ids[OPTIONS_TRACES_MAX]; /* of `reanalyse` */
+    size_t trace_count;
     double gate_p;    /* 0: the server's */
     unsigned every_s; /* between two looks of `watch` */
     bool once;        /* `watch` ends when all is uploaded */

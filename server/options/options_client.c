@@ -4,6 +4,7 @@
 #include "ingest/base/text/affix.h"
 #include "server/options/options_value.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,20 @@ bool option_set_p(struct options *o, const char *text, const char **form)
         return false;
     }
     o->gate_p = p;
+    return true;
+}
+
+bool option_set_trace(struct options *o, const char *text, const char **form)
+{
+    char *end = NULL;
+    errno = 0;
+    long long id = strtoll(text, &end, 10);
+    *form = "the id of a trace; at most 256 of them";
+    if (end == text || *end != '\0' || errno != 0 || id <= 0 ||
+        o->trace_count == OPTIONS_TRACES_MAX) {
+        return false;
+    }
+    o->trace_ids[o->trace_count++] = id;
     return true;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Databases of older versions, as fixtures/schema_N.sql keeps them: today's program takes them over with all they hold, also
-when it is killed at any call of the disk meanwhile."""
+when it is killed at any call of the disk meanwhile. And stored uploads of today's, analysed again while the server runs."""
 import hashlib
+import json
 import os
 import pathlib
 import random
@@ -20,6 +21,9 @@ VIEWS = ('overview', 'steps', 'operators', 'kernels')
 KILLS_A_SCHEMA = int(os.environ.get('KINETOSCOPE_TAKEOVER_KILLS', '3'))
 CALLS_OF_A_TAKEOVER = 50  # of the disk, about
 TRACE_ID = 1
+CASES = ('cuda_training', 'cpu_only')
+PATH = '/api/v1/reanalyse'
+TYPE = {'Content-Type': 'application/json'}
 
 
 
@@ -148,6 +152,141 @@ class Takeover(unittest.TestCase):
                     self.check(server)
             wheel.close()
         self.assertGreater(killed, 0)
+
+
+def answers(server, trace):
+    bodies = [server.get('/api/v1/traces/%d%s' % (trace, view)).body.decode() for view in ('', *('/' + view for view in VIEWS))]
+    return [json.loads(body.replace(server.url, '')) for body in bodies]
+
+
+class Reanalyse(unittest.TestCase):
+    """What is stored already is analysed again: on request, by command, and where a file of results is lost."""
+
+    def ask(self, server, body, status=202):
+        answer = server.ask('POST', PATH, json.dumps(body).encode(), TYPE)
+        self.assertEqual(answer.status, status, answer.body)
+        return answer.json()
+
+    def fill(self, server):
+        """Uploads of a run each, whose traces have a note and a tag."""
+        self.traces = []
+        for case in CASES:
+            trace = kinetoscope.uploaded(server.put(case, *kinetoscope.fixture(case)))[0]['id']
+            body = json.dumps({'note': 'of ' + case, 'tags': ['kept']}).encode()
+            self.assertEqual(server.ask('PATCH', '/api/v1/traces/%d' % trace, body, TYPE).status, 200)
+            self.traces.append(trace)
+
+    def settled(self, server):
+        for _ in range(1200):
+            states = {server.get('/api/v1/jobs/%d' % job).json()['state'] for job in range(1, len(CASES) + 1)}
+            if states == {'done'}:
+                return
+            time.sleep(0.05)
+        self.fail('not done: %s' % states)
+
+    def done(self, server, wanted):
+        """How many analyses have ended; waits for those that are wanted."""
+        for _ in range(1200):
+            text = server.get('/metrics').body.decode()
+            found, = re.findall(r'(?m)^kinetoscope_jobs_finished_total\{state="done"\} (\d+)$', text)
+            if int(found) >= wanted:
+                break
+            time.sleep(0.05)
+        return int(found)
+
+    def test_everything_a_run_or_traces(self):
+        with kinetoscope.Server() as server:
+            self.fill(server)
+            before = [answers(server, trace) for trace in self.traces]
+            ended = len(CASES)
+            for body, queued in (({}, 2), ({'run': CASES[0]}, 1), ({'traces': self.traces}, 2), ({'traces': [self.traces[1]] * 2}, 1)):
+                self.assertEqual(self.ask(server, body), {'queued': queued, 'left': 0})
+                self.settled(server)
+                ended += queued
+                self.assertEqual(self.done(server, ended), ended)
+                self.assertEqual([answers(server, trace) for trace in self.traces], before)
+            self.assertEqual([(trace[0]['note'], trace[0]['tags']) for trace in before], [('of ' + case, ['kept']) for case in CASES])
+            self.assertEqual(server.get('/api/v1/traces').json()['total'], 2)
+
+    def test_what_waits_is_not_queued_twice(self):
+        with kinetoscope.Server('--ingest-workers', '1') as server:
+            self.fill(server)
+            queued = sum(self.ask(server, {})['queued'] for _ in range(20))
+            self.settled(server)
+            self.assertEqual(self.done(server, len(CASES) + queued), len(CASES) + queued)
+            self.assertLess(queued, 40)
+            self.assertEqual(server.get('/api/v1/traces').json()['total'], 2)
+
+    def test_what_is_refused(self):
+        with kinetoscope.Server() as server:
+            self.fill(server)
+            for body in ([], {'runs': 'x'}, {'run': 1}, {'run': CASES[0], 'traces': [1]}, {'traces': []}, {'traces': ['1']}, {'traces': 1}):
+                self.ask(server, body, 400)
+            for body in ({'run': 'nowhere'}, {'traces': [self.traces[0], 999]}):
+                self.ask(server, body, 404)
+            self.assertEqual(server.get(PATH).status, 405)
+
+    def test_for_admins(self):
+        with kinetoscope.Server('--allow-anonymous') as server:
+            made = {}
+            for role in ('uploader', 'admin'):
+                made[role] = kinetoscope.run_program('token', 'add', role, '--role', role, '--data-dir', server.data_dir).stdout.decode().strip()
+            for _ in range(200):
+                if server.ask('POST', PATH, b'{}', TYPE).status != 202:
+                    break
+                time.sleep(0.1)
+            status = {role: server.ask('POST', PATH, b'{}', {**TYPE, 'Authorization': 'Bearer ' + made[role]}).status for role in made}
+            self.assertEqual(status, {'uploader': 403, 'admin': 202})
+            for role, code in (('uploader', 1), ('admin', 0)):
+                done = kinetoscope.run_program('reanalyse', '--server', server.url, env={'KINETOSCOPE_TOKEN': made[role]})
+                self.assertEqual(done.returncode, code)
+            self.assertIn('action="analyse again"', server.log())
+
+    def test_bytes_that_were_not_kept(self):
+        with kinetoscope.Server('--retain-raw', 'no') as server:
+            self.fill(server)
+            before = [answers(server, trace) for trace in self.traces]
+            self.assertEqual(self.ask(server, {}), {'queued': 0, 'left': 2})
+            self.assertEqual([answers(server, trace) for trace in self.traces], before)
+            done = kinetoscope.run_program('reanalyse', '--server', server.url)
+            self.assertEqual((done.returncode, done.stdout.decode()), (0, '0 uploads are analysed again, 2 stay as they are: their bytes were not kept\n'))
+
+    def test_the_command(self):
+        with kinetoscope.Server() as server:
+            self.fill(server)
+            for words, queued in (((), 2), (('--run', CASES[1]), 1), (('--trace', '1', '--trace', '2'), 2)):
+                done = kinetoscope.run_program('reanalyse', '--server', server.url, *words)
+                self.assertEqual((done.returncode, done.stdout.decode()), (0, '%d upload%s analysed again\n' % (queued, ' is' if queued == 1 else 's are')), done.stderr)
+                self.settled(server)
+            for words, code in ((('--run', 'nowhere'), 1), (('--trace', 'x'), 2), (('--trace', '1', '--run', CASES[0]), 2), (('word',), 2)):
+                self.assertEqual(kinetoscope.run_program('reanalyse', '--server', server.url, *words).returncode, code, words)
+
+    def test_lost_results_are_made_again_at_once(self):
+        """Missing, and cut off."""
+        for lose in (pathlib.Path.unlink, lambda path: os.truncate(path, 4096)):
+            with self.subTest(lose=lose), tempfile.TemporaryDirectory() as data_dir:
+                self.lose(data_dir, lose)
+
+    def lose(self, data_dir, lose):
+        made = random.Random(1)
+        events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::made_%x' % made.getrandbits(60), 'pid': 1, 'tid': 1, 'ts': 1000 + 10 * i, 'dur': 1 + i % 9} for i in range(12000)]
+        with kinetoscope.Server(data_dir=data_dir) as server:  # the next one has no file open
+            trace = kinetoscope.uploaded(server.put('large', 'large.json', json.dumps({'traceEvents': events}).encode()))[0]['id']
+            before = answers(server, trace)
+        with kinetoscope.Server(data_dir=data_dir) as server:
+            file, = pathlib.Path(data_dir, 'results').rglob('*.db')
+            lose(file)
+            path = '/api/v1/traces/%d/operators' % trace
+            answer = server.get(path)
+            self.assertEqual(answer.status, 410)
+            self.assertIn('analysed again', answer.json()['detail'])
+            for _ in range(1200):
+                if server.get(path).status == 200:
+                    break
+                time.sleep(0.05)
+            self.assertEqual(answers(server, trace), before)
+            self.assertEqual(server.log().count('files of results are missing or cut off: 1 uploads'), 1)
+            self.assertEqual(self.done(server, 1), 1)
 
 
 kinetoscope.main()

@@ -17,7 +17,7 @@ enum job_arrival { JOB_ARRIVING, JOB_ARRIVED, JOB_LOST };
 /* A job of this process: queued, running, or failed while the store could not record it (a full
  * disk); workers retry that. The store alone knows other finished jobs. */
 struct job {
-    struct job *next; /* ascending ids */
+    struct job *next; /* in the order in which they came */
     int64_t id;
     char *run;
     char *file_name;
@@ -49,6 +49,8 @@ struct jobs {
     struct input_limits input_limits;
     uint64_t max_events;
     uint64_t max_queued; /* 0: any number */
+
+    _Atomic uint64_t losses_seen; /* of store_losses: see jobs_mend_losses */
 
     /* One submission at a time; taken before `lock`. */
     pthread_mutex_t submit_lock;

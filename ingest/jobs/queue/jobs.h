@@ -110,6 +110,21 @@ bool jobs_submit(struct jobs *jobs,
                  struct jobs_submission *out,
                  struct err *err) KS_MUST_USE;
 
+/* What jobs_analyse_again did. */
+struct jobs_again {
+    uint64_t queued;
+    uint64_t left; /* stay as they are: their bytes were not kept */
+};
+/* Queues stored uploads again (store_queue_again), behind new ones. ERR_UNAVAILABLE: the server
+ * stops. */
+bool jobs_analyse_again(struct jobs *jobs,
+                        const struct store_again *which,
+                        struct jobs_again *out,
+                        struct err *err) KS_MUST_USE;
+/* Queues those again whose results were found lost since the last call. Costs nothing while there
+ * are none; call it after requests. */
+void jobs_mend_losses(struct jobs *jobs);
+
 /* Waits until the job, as submitted, is on disk. Call it before answering 202: a client that does
  * not poll must not lose its job to a crash. */
 bool jobs_sync(struct jobs *jobs, int64_t id, struct err *err) KS_MUST_USE;

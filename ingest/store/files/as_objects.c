@@ -256,27 +256,36 @@ fetch(struct store *store, const char *key, const struct results_row *row, struc
     return ok;
 }
 
+struct loss {
+    const char *key;
+    bool is_new;
+};
+
 static bool mark_lost(struct db *db, void *context, struct err *err)
 {
-    return db_run_text(db,
-                       "UPDATE upload SET analysis_version = " STORE_VERSION_LOST
-                       " WHERE id = (SELECT t.upload_id FROM results_file AS f JOIN trace AS t"
-                       " ON t.id = f.trace_id WHERE f.key = ?)",
-                       context, err);
+    struct loss *loss = context;
+    bool ok = db_run_text(db,
+                          "UPDATE upload SET analysis_version = " STORE_VERSION_LOST
+                          " WHERE analysis_version <> " STORE_VERSION_LOST " AND id = (SELECT"
+                          " t.upload_id FROM results_file AS f JOIN trace AS t"
+                          " ON t.id = f.trace_id WHERE f.key = ?)",
+                          loss->key, err);
+    loss->is_new = ok && db_changes(db) > 0;
+    return ok;
 }
 
 static bool say_lost(struct store *store, const char *key, bool is_object, struct err *err)
 {
     struct err second = ERR_INIT;
-    char text[RESULTS_KEY_BYTES];
-    (void)snprintf(text, sizeof text, "%s", key);
-    if (!blob_objects_change(store, mark_lost, text, &second)) {
+    struct loss loss = {.key = key};
+    if (!blob_objects_change(store, mark_lost, &loss, &second)) {
         log_write(store->log, LOG_WARN, "lost results are not marked: %s", second.msg);
     }
+    atomic_fetch_add(&store->losses, loss.is_new);
     log_write(store->log, LOG_WARN, "results/%.2s/%s.db is lost or damaged", key, key + 2);
     return err_set(err, ERR_GONE,
                    "the file with the results of this trace is %s any more, or damaged "
-                   "(results/%.2s/%s.db): the next start of the server analyses its upload again; "
+                   "(results/%.2s/%s.db): its upload is analysed again, ask again in a while; "
                    "if that was not kept, delete the trace and upload its file again",
                    is_object ? "not in the objects" : "not on the server's disk", key, key + 2);
 }

@@ -391,6 +391,7 @@ static void roles_of_routes(void **state)
         {"GET", "/api/v1/tokens", ACCESS_ROLE_ADMIN, NULL},
         {"POST", "/api/v1/tokens", ACCESS_ROLE_ADMIN, "add token"},
         {"DELETE", "/api/v1/tokens/x", ACCESS_ROLE_ADMIN, "revoke token"},
+        {"POST", "/api/v1/reanalyse", ACCESS_ROLE_ADMIN, "analyse again"},
         {"BREW", "/api/v1/runs", ACCESS_ROLE_UPLOADER, NULL},
         {"GET", "/api/v1/nothing", ACCESS_ROLE_VIEWER, NULL},
     };
