@@ -286,6 +286,14 @@ static void asking_a_server_has_its_options(void **state)
     assert_true(p.options.once);
     assert_int_equal(p.options.every_s, 1);
     assert_null(p.options.token);
+    assert_true(parse(&p, "reanalyse --trace 3 --trace 7 --run r"));
+    assert_int_equal(p.options.command, COMMAND_REANALYSE);
+    assert_int_equal(p.options.trace_count, 2);
+    assert_int_equal(p.options.trace_ids[1], 7);
+    assert_string_equal(p.options.run, "r");
+    assert_false(parse(&p, "reanalyse --trace 0"));
+    assert_false(parse(&p, "reanalyse --trace 1x"));
+    assert_false(parse(&p, "reanalyse word"));
     assert_false(parse(&p, "gate r --p 1"));
     assert_false(parse(&p, "gate r --base a=b"));
     assert_false(parse(&p, "gate r --fail-if >5"));
