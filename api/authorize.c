@@ -88,7 +88,7 @@ bool authorize_request(struct api_call *call, enum route_target target, struct e
     case TARGET_LIST:
     case TARGET_TOKENS:
     case TARGET_UPLOADS:
-    case TARGET_WEBHOOKS:
+    case TARGET_SERVICE:
     case TARGET_AGENTS:
     case TARGET_UPLOAD:
         return true;

@@ -141,6 +141,8 @@ bool tokens_list(struct api_call *call, struct err *err) KS_MUST_USE;
 bool reanalyse_post(struct api_call *call, struct err *err) KS_MUST_USE;
 bool tokens_post(struct api_call *call, struct err *err) KS_MUST_USE;
 bool tokens_delete(struct api_call *call, struct err *err) KS_MUST_USE;
+/* service/nodes.c */
+bool nodes_list(struct api_call *call, struct err *err) KS_MUST_USE;
 /* meta.c */
 bool meta_openapi(struct api_call *call, struct err *err) KS_MUST_USE;
 bool meta_healthz(struct api_call *call, struct err *err) KS_MUST_USE;

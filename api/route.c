@@ -211,8 +211,10 @@ static const struct route routes[] = {
     {"POST", V1 "/tokens", tokens_post, "Makes a token", WRITES, ANEW, TARGET_TOKENS, NONE},
     {"DELETE", V1 "/tokens/{name}", tokens_delete, "Revokes a token", WRITES, ANEW, TARGET_TOKENS,
      NONE},
-    {"GET", V1 "/webhooks", webhooks_list, "What webhooks were told", READS, ANEW, TARGET_WEBHOOKS,
+    {"GET", V1 "/webhooks", webhooks_list, "What webhooks were told", READS, ANEW, TARGET_SERVICE,
      "limit offset"},
+    {"GET", V1 "/nodes", nodes_list, "The servers that share the catalogue", READS, ANEW,
+     TARGET_SERVICE, NONE},
     {"POST", "/mcp", NULL, "The Model Context Protocol", READS, ANEW, TARGET_AGENTS, NULL},
     {"GET", "/skill.md", skill_get, "How an agent uses this server", READS, ANEW, TARGET_OPEN,
      NULL},
@@ -327,7 +329,7 @@ enum access_role route_role(const struct route *route)
     if (route->target == TARGET_OPEN || route->target == TARGET_SELF) {
         return ACCESS_ROLE_NOBODY;
     }
-    if (route->target == TARGET_TOKENS || route->target == TARGET_WEBHOOKS ||
+    if (route->target == TARGET_TOKENS || route->target == TARGET_SERVICE ||
         route->target == TARGET_UPLOADS ||
         (strcmp(route->method, "DELETE") == 0 && route->target != TARGET_NOTE)) {
         return ACCESS_ROLE_ADMIN;

@@ -24,13 +24,13 @@ enum route_target {
     TARGET_SELF,       /* the subject itself, also an anonymous one */
     TARGET_LIST,   /* no object: the handler lists what the subject may read (authorize_projects) */
     TARGET_TOKENS, /* a token; for admins only */
-    TARGET_UPLOADS,  /* uploads that the body names: the handler checks; for admins only */
-    TARGET_WEBHOOKS, /* what webhooks were told; for admins only */
-    TARGET_AGENTS,   /* as TARGET_LIST; api.c answers it without a handler (agents/mcp.h) */
-    TARGET_RUN,      /* a run: the path's first parameter */
-    TARGET_NOTE,     /* a note of a run: likewise; who wrote it may remove it */
-    TARGET_UPLOAD,   /* a run that may not exist yet: upload/project.c checks */
-    TARGET_TRACE,    /* a trace: the path's first parameter; the next two likewise */
+    TARGET_UPLOADS, /* uploads that the body names: the handler checks; for admins only */
+    TARGET_SERVICE, /* what the servers themselves do; for admins only */
+    TARGET_AGENTS,  /* as TARGET_LIST; api.c answers it without a handler (agents/mcp.h) */
+    TARGET_RUN,     /* a run: the path's first parameter */
+    TARGET_NOTE,    /* a note of a run: likewise; who wrote it may remove it */
+    TARGET_UPLOAD,  /* a run that may not exist yet: upload/project.c checks */
+    TARGET_TRACE,   /* a trace: the path's first parameter; the next two likewise */
     TARGET_COMPARISON,
     TARGET_JOB,
     TARGET_SIDES,        /* traces: base= and candidate= */

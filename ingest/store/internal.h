@@ -62,12 +62,14 @@ struct store {
     int log_pages_begun;          /* write-back has started for this many pages */
     char rules[SHA256_HEX_BYTES]; /* of kernel classes: see store_follow_rules */
 
-    /* Of a catalogue on a server: see nodes/leases.h. Whoever has the writer has these. */
+    /* Of a catalogue on a server, but for name and start: see nodes/leases.h. Whoever has the
+     * writer has these. */
     char node[STORE_NODE_BYTES]; /* "": embedded */
     struct lease *leases;
     size_t lease_count, lease_capacity;
     _Atomic int64_t renewed_at_ms; /* monotonic */
     bool is_shared;                /* other servers may join: uploads are objects */
+    int64_t started_at_s;
     char node_name[STORE_NODE_BYTES];
     char node_address[STORE_ADDRESS_BYTES];
     _Atomic bool is_draining;

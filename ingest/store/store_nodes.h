@@ -1,5 +1,5 @@
 /* The servers that share a catalogue: which there are, and which of them does what one does for
- * all. An embedded catalogue has one, which has all duties, and lists none. */
+ * all. An embedded catalogue has one, which has all duties. */
 #ifndef KS_STORE_STORE_NODES_H
 #define KS_STORE_STORE_NODES_H
 

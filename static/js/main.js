@@ -18,6 +18,7 @@ const VIEWS = {
     run: () => import('./views/runs/run.js'),
     api: () => import('./views/service/api_page.js'),
     webhooks: () => import('./views/service/webhooks.js'),
+    nodes: () => import('./views/service/nodes.js'),
     newest: () => import('./views/runs/newest.js'),
     distributed: () => import('./views/distributed/distributed.js'),
     collectives: () => import('./views/collectives/collectives.js'),

@@ -139,7 +139,8 @@ class Rights(unittest.TestCase):
             self.assertTrue(tell('overview', trace=ids['blue'])['isError'])
             self.assertTrue(tell('compare', base=ids['red'], candidate=ids['blue'])['isError'])
             self.assertEqual(server.ask('POST', '/mcp', b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}', {'Content-Type': 'application/json'}).status, 401)
-            self.assertEqual(server.ask('GET', '/api/v1/webhooks', None, reader).status, 403)
+            for path in ('webhooks', 'nodes'):
+                self.assertEqual(server.ask('GET', '/api/v1/' + path, None, reader).status, 403, path)
 
 
 if __name__ == '__main__':

@@ -190,7 +190,7 @@ class OpenApi(unittest.TestCase):
                         names.add(operation['operationId'])
 
     def test_answers_are_as_described(self):
-        paths = ['/api/v1/runs', '/api/v1/runs/cuda_training', '/api/v1/openapi.json', '/api/v1/jobs/%s' % self.job['id']]
+        paths = ['/api/v1/runs', '/api/v1/runs/cuda_training', '/api/v1/openapi.json', '/api/v1/nodes', '/api/v1/jobs/%s' % self.job['id']]
         for trace in self.traces.values():
             base = '/api/v1/traces/%d' % trace['id']
             paths += [base] + [base + view for view in ('/overview', '/steps', '/operators', '/kernels', '/cycles')]

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DUTY_LEASE_S 60
@@ -38,9 +39,7 @@ static bool join_now(struct store *store, struct err *err)
 
 bool node_join(struct store *store, const char *name, const char *address, struct err *err)
 {
-    if (store->database_url == NULL) {
-        return true;
-    }
+    store->started_at_s = (int64_t)time(NULL);
     if (name != NULL) {
         (void)snprintf(store->node_name, sizeof store->node_name, "%s", name);
     } else if (gethostname(store->node_name, sizeof store->node_name - 1) != 0) {
@@ -48,6 +47,9 @@ bool node_join(struct store *store, const char *name, const char *address, struc
     }
     (void)snprintf(store->node_address, sizeof store->node_address, "%s",
                    address == NULL ? "" : address);
+    if (store->database_url == NULL) {
+        return true;
+    }
     return store_write_begin(store, STORE_BATCH, err) &&
            store_write_end(store, join_now(store, err), err);
 }
@@ -70,18 +72,19 @@ static bool leave(struct store *store, struct err *err)
 void node_leave(struct store *store)
 {
     struct err err = ERR_INIT;
-    if (store->node_name[0] != '\0' && !(store_write_begin(store, STORE_BATCH, &err) &&
-                                         store_write_end(store, leave(store, &err), &err))) {
+    if (store->database_url != NULL && store->node_name[0] != '\0' &&
+        !(store_write_begin(store, STORE_BATCH, &err) &&
+          store_write_end(store, leave(store, &err), &err))) {
         log_write(store->log, LOG_DEBUG, "the others were not told of the end: %s", err.msg);
     }
 }
 
 bool store_node_drain(struct store *store, struct err *err)
 {
+    atomic_store(&store->is_draining, true);
     if (store->database_url == NULL) {
         return true;
     }
-    atomic_store(&store->is_draining, true);
     return store_write_begin(store, STORE_BATCH, err) &&
            store_write_end(
                store,
@@ -136,6 +139,31 @@ bool store_has_duty(struct store *store, enum store_duty duty)
 
 /* ---- which there are ---- */
 
+#define SELECT_FROM                                                                     \
+    "SELECT n.name, n.address, n.version, n.started_at_s, unixepoch() - n.seen_at_s,"   \
+    " (SELECT count(*) FROM job AS j WHERE j.state IN ('queued', 'running') AND j.node" \
+    " = n.id), n.draining, CASE WHEN n.id = ?1 THEN 1 ELSE 0 END FROM "
+/* An embedded catalogue has no row of its one server. */
+#define THIS_ONE                                                                      \
+    "(SELECT '' AS id, ?2 AS name, ?3 AS address, ?4 AS version, ?5 AS started_at_s," \
+    " unixepoch() AS seen_at_s, ?6 AS draining) AS n"
+
+static void prepare_rows(struct db_stmt *st, struct db *db, const struct store *store)
+{
+    if (store->database_url != NULL) {
+        db_prepare(st, db, SELECT_FROM "node AS n ORDER BY n.name, n.id");
+        db_put_text(st, store->node);
+        return;
+    }
+    db_prepare(st, db, SELECT_FROM THIS_ONE);
+    db_put_text(st, store->node);
+    db_put_text(st, store->node_name);
+    db_put_text(st, store->node_address);
+    db_put_text(st, KS_VERSION);
+    db_put_int(st, store->started_at_s);
+    db_put_int(st, atomic_load(&store->is_draining));
+}
+
 bool store_nodes(struct store_snapshot *snapshot,
                  struct arena *arena,
                  struct store_node **rows,
@@ -150,20 +178,15 @@ bool store_nodes(struct store_snapshot *snapshot,
         return false;
     }
     db_prepare(&st, db, "SELECT count(*) FROM node");
-    size_t rows_max = db_next(&st) ? (size_t)db_get_int(&st) : 0;
+    size_t rows_max = 1 + (db_next(&st) ? (size_t)db_get_int(&st) : 0);
     if (!db_done(&st, err)) {
         return false;
     }
-    *rows = arena_calloc(arena, rows_max + 1, sizeof **rows);
+    *rows = arena_calloc(arena, rows_max, sizeof **rows);
     if (*rows == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the servers");
     }
-    db_prepare(&st, db,
-               "SELECT n.name, n.address, n.version, n.started_at_s, unixepoch() - n.seen_at_s,"
-               " (SELECT count(*) FROM job AS j WHERE j.state IN ('queued', 'running') AND"
-               " j.node = n.id), n.draining, CASE WHEN n.id = ? THEN 1 ELSE 0 END FROM node AS n"
-               " ORDER BY n.name, n.id");
-    db_put_text(&st, snapshot->store->node);
+    prepare_rows(&st, db, snapshot->store);
     while (*count < rows_max && db_next(&st)) {
         struct store_node *row = &(*rows)[(*count)++];
         row->name = db_get_text(&st, arena);

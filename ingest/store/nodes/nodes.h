@@ -5,7 +5,8 @@
 #include "ingest/store/internal.h"
 #include "ingest/store/store_nodes.h"
 
-/* With the catalogue open, before jobs are claimed. NULL: the name of the machine; not told. */
+/* With the catalogue open, before jobs are claimed; of an embedded one it notes the name alone.
+ * NULL: the name of the machine; not told. */
 bool node_join(struct store *store, const char *name, const char *address, struct err *err)
     KS_MUST_USE;
 /* In a transaction of the caller's. */

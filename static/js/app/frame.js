@@ -221,6 +221,7 @@ function paintPath(route, trace) {
     const parts = [{ text: place.label, href: place.href }];
     if (route.view === 'api') parts.push({ text: 'API', href: route.href });
     if (route.view === 'webhooks') parts.push({ text: 'Webhooks', href: route.href });
+    if (route.view === 'nodes') parts.push({ text: 'Nodes', href: route.href });
     if (route.view === 'compare') parts.push({ text: 'Compare', href: route.href });
     if (route.view === 'report') parts.push({ text: `Comparison ${route.id}`, href: route.href });
     if (route.view === 'diff') parts.push({ text: 'What changed', href: route.href });

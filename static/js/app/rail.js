@@ -20,7 +20,7 @@ let recent = null;
 export const ofRun = ({ view }) => view === 'run' || isRunView(view);
 
 /** @param {Route} route */
-export const isTraceView = (route) => !['unknown', 'api', 'webhooks', ...PLACES.flatMap(({ views }) => views)].includes(route.view);
+export const isTraceView = (route) => !['unknown', 'api', 'webhooks', 'nodes', ...PLACES.flatMap(({ views }) => views)].includes(route.view);
 
 /** @typedef {{href: string, label: string, current: boolean}} RailLink */
 

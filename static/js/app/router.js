@@ -23,7 +23,7 @@ export function current() {
     if (parts[0] === 'compare' && parts.length === 1) return { view: 'compare', id: '', params, href };
     if (parts[0] === 'diff' && parts.length === 1) return { view: 'diff', id: '', params, href };
     if (parts[0] === 'history' && parts.length === 1) return { view: 'history', id: '', params, href };
-    if ((parts[0] === 'api' || parts[0] === 'webhooks') && parts.length === 1) return { view: parts[0], id: '', params, href };
+    if (['api', 'webhooks', 'nodes'].includes(parts[0]) && parts.length === 1) return { view: parts[0], id: '', params, href };
     if (parts[0] === 'newest' && parts.length === 1) return { view: 'newest', id: params.toString(), params, href };
     if (parts[0] === 'comparisons' && parts.length === 1) return { view: 'comparisons', id: '', params, href };
     if (parts[0] === 'comparisons' && parts.length === 2) return { view: 'report', id: parts[1], params, href };

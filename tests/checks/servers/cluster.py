@@ -59,6 +59,9 @@ class Node(kinetoscope.Server):
                 return found
             time.sleep(0.1)
 
+    def states(self):
+        return {row['name']: row['state'] for row in self.get('/api/v1/nodes').json()['nodes']}
+
     def names(self, run):
         rows = self.get('/api/v1/traces', limit=1000, run=run).json()['traces']
         return sorted(row['file_name'] for row in rows)
@@ -78,6 +81,10 @@ class Case(unittest.TestCase):
 
     def test_what_one_has_the_other_shows(self):
         first, second = self.nodes()
+        for node in (first, second):
+            rows = node.get('/api/v1/nodes').json()['nodes']
+            self.assertEqual([(row['name'], row['state'], row['jobs'], row['this']) for row in rows],
+                             [(name, 'serving', 0, name == node.name) for name in ('n0', 'n1')])
         for number, node in enumerate((first, second, first, second)):
             self.assertEqual(node.put('run', 't%d.json' % number, trace(number)).status, 201)
             for reader in (first, second):
@@ -97,6 +104,9 @@ class Case(unittest.TestCase):
             self.assertEqual(second.await_job(job)['state'], 'done')
         print('taken over after %.1f s' % (time.monotonic() - began))
         self.assertEqual(second.names('run'), ['k%d.json' % number for number in range(4)])
+        while second.states() == {'n0': 'serving', 'n1': 'serving'} and time.monotonic() < began + TAKEN_OVER_S:
+            time.sleep(0.5)
+        self.assertEqual(second.states(), {'n0': 'silent', 'n1': 'serving'})
         first.restart()
         self.assertEqual(first.names('run'), second.names('run'))
 

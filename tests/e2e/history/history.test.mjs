@@ -241,7 +241,7 @@ test('the newest run of a tag has an address', async () => {
     assert.match(await text('.empty') ?? '', /No run matches/);
 });
 
-test('the interface and the log of webhooks are pages', async () => {
+test('the interface, the log of webhooks and the servers are pages', async () => {
     await visit(page, server.url, '#/');
     await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
     await addressed(page, '#/webhooks');
@@ -258,6 +258,9 @@ test('the interface and the log of webhooks are pages', async () => {
     assert.deepEqual(await axeFaults(page), []);
     await visit(page, server.url, '#/webhooks');
     assert.match(await text('.empty') ?? '', /Nothing was told yet/);
+    await page.getByRole('link', { name: 'Nodes', exact: true }).click();
+    await addressed(page, '#/nodes');
+    await eventually(async () => assert.match(await text('.plain-table tbody') ?? '', /answers here.*serving/s));
 });
 
 test('trace health writes the call that records what is missing', async () => {
