@@ -22,11 +22,16 @@ struct stale {
 /* The next after `after` that is not analysed again already; upload_id 0: there is none. */
 static bool next_stale(struct store *store, int64_t after, struct stale *out, struct err *err)
 {
+    struct db *db;
     struct db_stmt st;
     size_t len;
     *out = (struct stale){0};
+    /* Not by the writer: the sweeper of objects runs already. */
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
     db_prepare(
-        &st, store->writer,
+        &st, db,
         "SELECT id, CASE WHEN analysis_version = " STORE_VERSION_LOST " THEN 2"
         " WHEN analysis_version < ?3 THEN 1 ELSE 0 END, sha256 FROM upload WHERE id > ?1"
         " AND published = 1 AND NOT EXISTS (SELECT 1 FROM job WHERE id = upload.job_id AND state IN"
@@ -44,7 +49,9 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
             memcpy(out->sha256_hex, sha256_hex, len + 1);
         }
     }
-    return db_done(&st, err);
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
 }
 
 /* *queued: false for an upload that was deleted meanwhile. */
