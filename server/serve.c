@@ -175,10 +175,12 @@ static void wait_for_signal(struct server *server)
     (void)pthread_sigmask(SIG_UNBLOCK, &server->signals, NULL);
 }
 
-/* Requests first, and with them the jobs that they wait for; then the job that runs for nobody. */
+/* What waits goes to other servers. Requests first, and with them the jobs that they wait for; then
+ * the job that runs for nobody. */
 static void finish_running(struct server *server)
 {
     int64_t until_ms = monotonic_ms() + (int64_t)server->options->drain_seconds * 1000;
+    jobs_hand_over(server->jobs);
     bool answered = http_drain(server->http, server->options->drain_seconds);
     /* What still waits for a queued job is told to come back: the job stays for the next start. */
     jobs_stop(server->jobs);

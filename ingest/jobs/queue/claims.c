@@ -4,6 +4,7 @@
 #include "ingest/base/thread.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/store/store_leases.h"
+#include "ingest/store/store_nodes.h"
 
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ bool claims_have_room(const struct jobs *jobs)
     for (const struct job *job = jobs->head; job != NULL; job = job->next) {
         busy += job_is_unfinished(job) && !job->is_for_others;
     }
-    return !jobs->stopping && busy < jobs->thread_count;
+    return !jobs->stopping && !jobs->claims.is_handed_over && busy < jobs->thread_count;
 }
 
 /* ---- claiming ---- */
@@ -213,4 +214,69 @@ void claims_end(struct jobs *jobs)
     (void)pthread_cond_destroy(&claims->wake);
     claims->runs = false;
     give_back(jobs, 0);
+}
+
+/* ---- the end ---- */
+
+/* Alone, this server does in the time that is left what it can. */
+static bool others_serve(struct jobs *jobs)
+{
+    struct arena arena;
+    struct store_snapshot snapshot;
+    struct err err = ERR_INIT;
+    struct store_node *rows;
+    size_t count;
+    bool others = false;
+    arena_init(&arena, 0);
+    store_snapshot_init(&snapshot, jobs->store);
+    bool ok = store_nodes(&snapshot, &arena, &rows, &count, &err);
+    for (size_t i = 0; ok && i < count; i++) {
+        others = others ||
+                 (!rows[i].is_this && !rows[i].is_draining && rows[i].silent_s < STORE_NODE_GONE_S);
+    }
+    store_snapshot_close(&snapshot);
+    arena_free(&arena);
+    return others;
+}
+
+/* What is read while it arrives is done here. */
+static struct job *take_waiting(struct jobs *jobs)
+{
+    struct job *taken = NULL;
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs->claims.is_handed_over = true;
+    for (struct job *job = jobs->head, *next; job != NULL; job = next) {
+        next = job->next;
+        if (job->state == JOB_QUEUED && job->arrival == JOB_ARRIVED && job->streaming == NULL) {
+            jobs_take_out(jobs, job);
+            job->next = taken;
+            taken = job;
+        }
+    }
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    return taken;
+}
+
+void jobs_hand_over(struct jobs *jobs)
+{
+    struct err err = ERR_INIT;
+    if (!jobs->claims.runs) {
+        return;
+    }
+    if (!store_node_drain(jobs->store, &err)) {
+        log_write(jobs->log, LOG_WARN, "the other servers do not know of the end: %s", err.msg);
+    }
+    if (!others_serve(jobs)) {
+        return;
+    }
+    (void)pthread_mutex_lock(&jobs->submit_lock);
+    struct job *taken = take_waiting(jobs);
+    while (taken != NULL) {
+        struct job *job = taken;
+        taken = job->next;
+        give_back(jobs, job->id);
+        job_free(job);
+    }
+    (void)pthread_mutex_unlock(&jobs->submit_lock);
 }

@@ -17,6 +17,7 @@ struct claims {
     bool runs;
     pthread_cond_t wake; /* guarded by the lock of the jobs, as is what follows */
     bool is_called;
+    bool is_handed_over; /* nothing new is taken */
     bool stop;
 };
 

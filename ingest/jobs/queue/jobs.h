@@ -41,6 +41,9 @@ bool jobs_create(struct jobs **out,
                  struct store *store,
                  const struct jobs_options *options,
                  struct err *err) KS_MUST_USE;
+/* At the begin of a shutdown: where other servers share the catalogue, this one takes no more jobs,
+ * and those that wait here go to them at once. */
+void jobs_hand_over(struct jobs *jobs);
 /* Starts no further job; callers that wait for a queued job get ERR_UNAVAILABLE, so that request
  * threads end. Call it at shutdown, before jobs_destroy. */
 void jobs_stop(struct jobs *jobs);

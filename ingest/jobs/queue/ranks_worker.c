@@ -127,9 +127,6 @@ static void *ranks_worker_run(void *argument)
             work(jobs);
         }
     }
-    while (worker->due_count > 0) {
-        take_out(worker, 0);
-    }
     (void)pthread_mutex_unlock(&jobs->lock);
     return NULL;
 }
@@ -158,6 +155,10 @@ void ranks_worker_join(struct jobs *jobs)
     (void)pthread_cond_signal(&worker->wake);
     (void)pthread_mutex_unlock(&jobs->lock);
     (void)pthread_join(worker->thread, NULL);
+    /* Jobs that ended after it have left some. */
+    while (worker->due_count > 0) {
+        take_out(worker, 0);
+    }
     (void)pthread_cond_destroy(&worker->wake);
     worker->runs = false;
 }

@@ -21,6 +21,7 @@ from servers.catalogue import FIXTURE, why_not  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 
 TAKEN_OVER_S = 45  # 30 of the claim, and what a loaded machine takes to notice it
+SLOW_MEMBERS = 48  # seconds of reading
 OPTIONS = argparse.Namespace(kills=4, seed=1)
 
 
@@ -30,9 +31,9 @@ def trace(number, repeat=1):
 
 
 class Node(kinetoscope.Server):
-    def __init__(self, cluster, name):
+    def __init__(self, cluster, name, *options):
         super().__init__('--database-url', cluster.database.url, '--objects-url', 'file://%s/objects' % cluster.folder,
-                         '--node-name', name, '--ingest-workers', '1', data_dir=str(cluster.folder / name))
+                         '--node-name', name, '--ingest-workers', '1', *options, data_dir=str(cluster.folder / name))
         self.name = name
 
     def signal(self, number):
@@ -122,6 +123,25 @@ class Case(unittest.TestCase):
         time.sleep(2)
         self.assertEqual(first.names('run'), ['s0.json', 's1.json'])
         self.assertEqual(first.put('run', 'after.json', trace(3)).status, 201)
+
+    def test_a_server_that_stops_gives_back_what_waits(self):
+        leaves = self.enterContext(Node(self, 'leaves', '--max-ratio', '0', '--ingest-workers', '2', '--ingest-memory', '16M', '--drain-seconds', '300'))
+        runs = leaves.asynchronous('run', 'slow.json.gz', kinetoscope.blank_bomb(SLOW_MEMBERS, kinetoscope.large_trace(1 << 20)))
+        while leaves.get('/api/v1/jobs/%d' % runs).json()['state'] != 'running':
+            time.sleep(0.1)
+        waits = leaves.asynchronous('run', 'waits.json', kinetoscope.large_trace(8 << 20))  # for memory
+        stays = self.enterContext(Node(self, 'stays', '--max-ratio', '0'))
+        self.assertEqual(leaves.get('/api/v1/jobs/%d' % waits).json()['state'], 'queued')
+        began = time.monotonic()
+        leaves.signal(signal.SIGTERM)
+        self.assertEqual(stays.await_job(waits)['state'], 'done')
+        print('done elsewhere %.1f s after SIGTERM' % (time.monotonic() - began))
+        self.assertIsNone(leaves.process.poll())
+        self.assertEqual(stays.states(), {'leaves': 'draining', 'stays': 'serving'})
+        self.assertEqual(stays.names('run'), ['waits.json'])
+        self.assertEqual(leaves.process.wait(kinetoscope.HANG_S), 0)
+        self.assertEqual(stays.names('run'), ['slow.json.gz', 'waits.json'])
+        self.assertEqual(stays.states(), {'stays': 'serving'})
 
     def test_kills_and_stops_under_load(self):
         nodes, chance = self.nodes(3), random.Random(OPTIONS.seed)
