@@ -49,9 +49,11 @@ static bool has_idle(const struct cause_side sides[SIDE_COUNT], struct cause_cha
     for (int side = 0; side < SIDE_COUNT; side++) {
         const struct idle *idle = sides[side].idle;
         if (idle == NULL || idle->device_count == 0) {
-            add_missing(out, "idle", side,
-                        idle == NULL ? "its events were not stored"
-                                     : "it has no device work, so nothing that waits");
+            add_missing(
+                out, "idle", side,
+                idle == NULL
+                    ? "its events were not stored"
+                    : "none of its device work names its stream, so nothing is known to wait");
             has = false;
         }
     }

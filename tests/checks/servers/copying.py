@@ -26,7 +26,7 @@ from servers.postgres import Postgres  # noqa: E402
 CASES = ('cuda_training', 'cpu_only', 'rocm', 'nccl_two_workers')
 DOCUMENT = json.loads((kinetoscope.ROOT / 'api/openapi.json').read_text())
 # What an answer tells of the server, not of what it keeps; and what runs on for as long as it likes.
-LEFT_OUT = ('/healthz', '/readyz', '/metrics', '/skill.md', '/api/v1/openapi.json', '/api/v1/me')
+LEFT_OUT = ('/healthz', '/readyz', '/metrics', '/skill.md', '/api/v1/openapi.json', '/api/v1/me', '/api/v1/nodes')
 KILLS = int(os.environ.get('KINETOSCOPE_COPY_KILLS', '6'))
 FIXTURE = json.loads(kinetoscope.fixture_json('cpu_only'))
 HAS_POSTGRES = b'without PostgreSQL' not in run_program(
