@@ -168,7 +168,7 @@ struct open {
 struct walk {
     struct path_graph *graph;
     struct open *stack;
-    uint32_t *place; /* on the stack, by number among the points' events */
+    uint32_t *place; /* on the stack, by number among the points' events; PATH_NONE: before it */
     uint32_t depth;
     uint32_t with_nodes;  /* open events that have nodes */
     uint32_t last;        /* node; PATH_NONE */
@@ -221,11 +221,11 @@ static bool ends_later(const struct walk *walk, uint32_t a, uint32_t b)
 }
 
 /* Takes what is on top, which may be another event that ends now; if it ends later, the event
- * itself from where it is. */
+ * itself from where it is. One without length ends before it begins, and is nowhere. */
 static struct open take(struct walk *walk, uint32_t event, uint32_t place)
 {
     struct open *top = &walk->stack[walk->depth - 1];
-    bool crosses = ends_later(walk, top->event, event);
+    bool crosses = place != PATH_NONE && ends_later(walk, top->event, event);
     struct open *from = crosses ? &walk->stack[place] : top;
     struct open taken = {from->event, crosses ? top->event : from->below};
     from->event = PATH_NONE;
@@ -257,7 +257,7 @@ static bool walk_threads(struct path_graph *graph, const struct points *points)
 {
     struct walk walk = {.graph = graph,
                         .stack = scratch_alloc(points->count, sizeof *walk.stack),
-                        .place = scratch_alloc(points->count, sizeof *walk.place)};
+                        .place = scratch_none(points->count)};
     uint32_t thread = UINT32_MAX;
     bool ok = walk.stack != NULL && walk.place != NULL;
     for (uint32_t i = 0; ok && i < points->count * 2; i++) {

@@ -112,6 +112,22 @@ static void events_may_end_in_the_order_of_their_starts(void **state)
     end(&f);
 }
 
+/* An event without length ends before it begins: its end takes what is on top, which ends later,
+ * and has no place on the stack yet. The path is the operator, which that end leaves. */
+static void an_event_may_end_before_it_begins(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    op(&f, "aten::mm", 0, 20);
+    host(&f, "cuda_sync", EVENT_OTHER, "Stream Wait Event", 10, 10, TRACE_NO_ID);
+    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    assert_int_equal(path.nodes, 2);
+    assert_int_equal(path.edge_total, 1);
+    assert_int_equal(path.length_ns, 20 * US);
+    end(&f);
+}
+
 /* Edges in order of their nodes; the answer has only the rows that are asked for. */
 static void edges_are_written_in_part(void **state)
 {
@@ -267,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_path_goes_through_the_device),
         cmocka_unit_test(a_frame_may_end_within_an_operator),
         cmocka_unit_test(events_may_end_in_the_order_of_their_starts),
+        cmocka_unit_test(an_event_may_end_before_it_begins),
         cmocka_unit_test(edges_are_written_in_part),
         cmocka_unit_test(a_factor_is_rounded_half_to_even),
         cmocka_unit_test(what_if_several_names_took_another_time),
