@@ -118,12 +118,6 @@ static bool fill_threads(struct trace_index *index)
 
 /* ---- streams ---- */
 
-static const struct kernel_args *device_args(const struct trace *trace, uint32_t event)
-{
-    uint32_t args = trace->events.args[event];
-    return args == TRACE_NO_ARGS ? NULL : &trace->kernel_args[args];
-}
-
 /* "device:3 stream:7" is of device 3. */
 static int64_t device_of_thread(const struct trace *trace, const struct trace_track *track)
 {
@@ -140,16 +134,9 @@ static int64_t device_of_thread(const struct trace *trace, const struct trace_tr
     return device;
 }
 
-static bool is_device_work(enum event_kind kind)
-{
-    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
-           kind == EVENT_DEVICE_ROW;
-}
-
 int64_t index_device_number(const struct trace *trace, uint32_t event)
 {
-    bool has_args = is_device_work(trace_kind(&trace->events, event));
-    const struct kernel_args *args = has_args ? device_args(trace, event) : NULL;
+    const struct kernel_args *args = trace_kernel_args_of(trace, event);
     if (args != NULL && args->device != TRACE_NO_ID) {
         return args->device;
     }
@@ -169,7 +156,7 @@ int64_t index_device(const struct trace *trace, uint32_t event)
 
 static struct index_stream describe_stream(const struct trace *trace, uint32_t event)
 {
-    const struct kernel_args *args = device_args(trace, event);
+    const struct kernel_args *args = trace_kernel_args_of(trace, event);
     const struct trace_track *track = &trace->tracks[trace_event_track(&trace->events, event)];
     struct index_stream stream = {.device = index_device(trace, event)};
     stream.stream = track->tid_int_valid ? track->tid_int : TRACE_NO_ID;

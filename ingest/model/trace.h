@@ -68,6 +68,13 @@ static inline bool trace_has_op_args(enum event_kind kind)
            kind == EVENT_GPU_USER_ANNOTATION;
 }
 
+/* Whether it is an index into trace.kernel_args. */
+static inline bool trace_has_kernel_args(enum event_kind kind)
+{
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
+           kind == EVENT_DEVICE_ROW;
+}
+
 /* A column of 64-bit numbers, most of them small: 32-bit words, and a list for those that do not
  * fit. */
 struct trace_numbers {
@@ -451,6 +458,16 @@ void trace_seal(struct trace *trace);
 /* Bytes in use by columns, tables, strings and arena. Reserved room does not count: the system
  * provides no memory for it before it is written. */
 size_t trace_memory_bytes(const struct trace *trace);
+
+/* NULL: the event has none. */
+static inline const struct kernel_args *trace_kernel_args_of(const struct trace *trace,
+                                                             uint32_t event)
+{
+    uint32_t args = trace->events.args[event];
+    return args == TRACE_NO_ARGS || !trace_has_kernel_args(trace_kind(&trace->events, event))
+               ? NULL
+               : &trace->kernel_args[args];
+}
 
 /* What there is of an event besides: notes begin with their event, by which they ascend. NULL:
  * nothing. */

@@ -147,16 +147,9 @@ int64_t causes_correlation(const struct trace *trace, uint32_t event)
     return is_there && extra->correlation >= 0 ? extra->correlation : -1;
 }
 
-static bool has_kernel_args(enum event_kind kind)
-{
-    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
-           kind == EVENT_DEVICE_ROW;
-}
-
 int64_t causes_stream(const struct trace *trace, uint32_t event)
 {
-    bool has_args = has_kernel_args(trace_kind(&trace->events, event));
-    const struct kernel_args *args = has_args ? kernel_args_of(trace, event) : NULL;
+    const struct kernel_args *args = trace_kernel_args_of(trace, event);
     return args == NULL ? TRACE_NO_ID : args->stream;
 }
 

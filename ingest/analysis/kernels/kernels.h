@@ -30,17 +30,10 @@ bool kernels_sort_by_end(uint32_t *events,
                          uint32_t count,
                          const struct event_classes *sel) KS_MUST_USE;
 
-/* NULL: the kernel has none. */
-static inline const struct kernel_args *kernel_args_of(const struct trace *trace, uint32_t event)
-{
-    uint32_t args = trace->events.args[event];
-    return args == TRACE_NO_ARGS ? NULL : &trace->kernel_args[args];
-}
-
 /* Arguments of a kernel; missing ones are NaN or TRACE_NO_ID. */
 static inline int64_t kernel_device(const struct trace *trace, uint32_t event)
 {
-    const struct kernel_args *args = kernel_args_of(trace, event);
+    const struct kernel_args *args = trace_kernel_args_of(trace, event);
     return args == NULL ? TRACE_NO_ID : args->device;
 }
 
@@ -54,13 +47,13 @@ static inline int64_t kernel_counts_for(const struct event_classes *sel, uint32_
 
 static inline double kernel_blocks_per_sm(const struct trace *trace, uint32_t event)
 {
-    const struct kernel_args *args = kernel_args_of(trace, event);
+    const struct kernel_args *args = trace_kernel_args_of(trace, event);
     return args == NULL ? (double)NAN : args->blocks_per_sm;
 }
 
 static inline double kernel_occupancy_pct(const struct trace *trace, uint32_t event)
 {
-    const struct kernel_args *args = kernel_args_of(trace, event);
+    const struct kernel_args *args = trace_kernel_args_of(trace, event);
     return args == NULL ? (double)NAN : args->occupancy_pct;
 }
 

@@ -266,12 +266,6 @@ static bool add_collective(struct kineto_build *build, const struct kineto_event
 
 /* --- waits --- */
 
-static bool is_device_work(enum event_kind kind)
-{
-    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
-           kind == EVENT_DEVICE_ROW;
-}
-
 /* Of the event that is about to be appended. */
 static bool
 add_wait(struct kineto_build *build, const struct kineto_event *event, enum event_kind kind)
@@ -283,7 +277,7 @@ add_wait(struct kineto_build *build, const struct kineto_event *event, enum even
         .wait_correlation = int_or_none(arg_value(event, ARG_WAIT_CORRELATION)),
     };
     bool is_record = args.stream >= 0 || args.wait_correlation >= 0;
-    return !is_record || is_device_work(kind) || trace_add_wait(build->trace, &args);
+    return !is_record || trace_has_kernel_args(kind) || trace_add_wait(build->trace, &args);
 }
 
 /* --- ids, Python modules, labels --- */
