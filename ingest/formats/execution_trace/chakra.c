@@ -9,6 +9,9 @@ enum node_field {
     NODE_NAME = 2,
     NODE_TYPE = 3,
     NODE_PARENTS = 4,
+    NODE_DATA_PARENTS = 5,
+    NODE_START = 6,
+    NODE_DURATION = 7,
     NODE_INPUTS = 8,
     NODE_OUTPUTS = 9,
     NODE_ATTRIBUTE = 10,
@@ -62,21 +65,11 @@ static void read_attribute(struct execution_input *node, struct wire inside)
 }
 
 /* Numbers stand packed or one by one. The first counts: a call has one that it was made in. */
-static void read_parents(struct execution_input *node, const struct wire_field *field)
+static void read_parents(struct execution_input *node, struct wire_field field)
 {
-    if (field->kind == WIRE_NUMBER) {
-        node->parent = node->parent == 0 ? field->value : node->parent;
-        return;
-    }
-    const unsigned char *at = field->inside.at;
-    unsigned shift = 0;
-    uint64_t value = 0;
-    for (; at < field->inside.end && shift < 64; at++, shift += 7) {
-        value |= (uint64_t)(*at & 0x7F) << shift;
-        if ((*at & 0x80) == 0) {
-            node->parent = node->parent == 0 ? value : node->parent;
-            return;
-        }
+    bool is_there = field.kind == WIRE_NUMBER || wire_number(&field.inside, &field.value);
+    if (is_there && node->parent == 0) {
+        node->parent = field.value;
     }
 }
 
@@ -87,8 +80,8 @@ static bool read_node(struct wire message, struct execution_input *node)
     *node = (struct execution_input){.has_id = true};
     while (wire_next(&message, &field)) {
         bool is_number = field.number == NODE_ID || field.number == NODE_TYPE ||
-                         field.number == NODE_TYPE + 3 || field.number == NODE_TYPE + 4;
-        bool either = field.number == NODE_PARENTS || field.number == NODE_PARENTS + 1;
+                         field.number == NODE_START || field.number == NODE_DURATION;
+        bool either = field.number == NODE_PARENTS || field.number == NODE_DATA_PARENTS;
         if (!either && field.number <= NODE_LAST && is_number != (field.kind == WIRE_NUMBER)) {
             return false;
         }
@@ -98,7 +91,7 @@ static bool read_node(struct wire message, struct execution_input *node)
             node->name = wire_text(&field.inside);
             node->name_len = wire_len(&field.inside);
         } else if (field.number == NODE_PARENTS) {
-            read_parents(node, &field);
+            read_parents(node, field);
         } else if (field.number == NODE_INPUTS) {
             node->inputs = read_io(field.inside);
         } else if (field.number == NODE_OUTPUTS) {
@@ -115,23 +108,7 @@ static bool read_node(struct wire message, struct execution_input *node)
 /* The next message with its length in front; false at the end, or where it breaks off. */
 static bool next_message(struct wire *file, struct wire *message)
 {
-    uint64_t len = 0;
-    unsigned shift = 0;
-    const unsigned char *at = file->at;
-    while (at < file->end && shift < 64) {
-        len |= (uint64_t)(*at & 0x7F) << shift;
-        shift += 7;
-        if ((*at++ & 0x80) == 0) {
-            if (len > (uint64_t)(file->end - at)) {
-                break;
-            }
-            *message = (struct wire){.at = at, .end = at + len};
-            file->at = at + len;
-            return true;
-        }
-    }
-    file->failed = file->at != file->end;
-    return false;
+    return file->at != file->end && wire_bytes(file, message);
 }
 
 static bool is_head(struct wire message)

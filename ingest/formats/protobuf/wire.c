@@ -9,7 +9,7 @@ static bool fail(struct wire *wire, const unsigned char *at)
     return false;
 }
 
-static bool read_varint(struct wire *wire, uint64_t *value)
+bool wire_number(struct wire *wire, uint64_t *value)
 {
     const unsigned char *begin = wire->at;
     *value = 0;
@@ -36,14 +36,14 @@ static bool read_fixed(struct wire *wire, size_t bytes, uint64_t *value)
     return true;
 }
 
-static bool read_bytes(struct wire *wire, struct wire_field *field, const unsigned char *begin)
+bool wire_bytes(struct wire *wire, struct wire *inside)
 {
+    const unsigned char *begin = wire->at;
     uint64_t len;
-    if (!read_varint(wire, &len) || len > (uint64_t)(wire->end - wire->at)) {
+    if (!wire_number(wire, &len) || len > (uint64_t)(wire->end - wire->at)) {
         return fail(wire, begin);
     }
-    field->kind = WIRE_BYTES;
-    field->inside = (struct wire){.at = wire->at, .end = wire->at + len};
+    *inside = (struct wire){.at = wire->at, .end = wire->at + len};
     wire->at += len;
     return true;
 }
@@ -52,7 +52,7 @@ bool wire_next(struct wire *wire, struct wire_field *field)
 {
     const unsigned char *begin = wire->at;
     uint64_t key;
-    if (wire->failed || wire->at == wire->end || !read_varint(wire, &key)) {
+    if (wire->failed || wire->at == wire->end || !wire_number(wire, &key)) {
         return false;
     }
     *field = (struct wire_field){
@@ -62,11 +62,12 @@ bool wire_next(struct wire *wire, struct wire_field *field)
     }
     switch (key & 7) {
     case 0:
-        return read_varint(wire, &field->value);
+        return wire_number(wire, &field->value);
     case 1:
         return read_fixed(wire, 8, &field->value);
     case 2:
-        return read_bytes(wire, field, begin);
+        field->kind = WIRE_BYTES;
+        return wire_bytes(wire, &field->inside) || fail(wire, begin);
     case 5:
         return read_fixed(wire, 4, &field->value);
     default:

@@ -32,6 +32,11 @@ static inline struct wire wire_of(const void *bytes, size_t len)
 /* False at the end, and at damage. */
 bool wire_next(struct wire *wire, struct wire_field *field);
 
+/* What stands there without a field: a number, bytes with their length in front. False at damage,
+ * which the end is too. */
+bool wire_number(struct wire *wire, uint64_t *value);
+bool wire_bytes(struct wire *wire, struct wire *inside);
+
 static inline bool wire_is(const struct wire_field *field, uint32_t number, enum wire_kind kind)
 {
     return field->number == number && field->kind == kind;

@@ -20,24 +20,17 @@
 
 bool xplane_recognises(const char *window, size_t len)
 {
-    struct wire space = wire_of(window, len);
     struct wire_field field;
-    const unsigned char *end = space.end;
-    /* The first plane may be longer than the window. */
-    uint64_t size = 0;
-    unsigned shift = 0;
-    const unsigned char *at = space.at + 1;
-    if (len < 4 || *space.at != 0x0a) {
+    if (len < 4 || *window != 0x0a) {
         return false;
     }
-    while (at < end && shift < 63) {
-        size |= (uint64_t)(*at & 0x7F) << shift;
-        shift += 7;
-        if ((*at++ & 0x80) == 0) {
-            break;
-        }
+    /* The first plane may be longer than the window. */
+    struct wire plane = wire_of(window + 1, len - 1);
+    uint64_t size;
+    if (!wire_number(&plane, &size)) {
+        return false;
     }
-    struct wire plane = {.at = at, .end = size < (uint64_t)(end - at) ? at + size : end};
+    plane.end = size < wire_len(&plane) ? plane.at + size : plane.end;
     while (wire_next(&plane, &field)) {
         bool is_name = wire_is(&field, 2, WIRE_BYTES) && wire_len(&field.inside) > 0;
         if (is_name) {
