@@ -9,8 +9,6 @@
 
 #define BLOCK_FIRST_BYTES ((size_t)16 << 10)
 #define BLOCK_LARGEST_BYTES ((size_t)256 << 10)
-/* An array of rows in a block of its own. */
-#define LARGE_BYTES ((size_t)4 << 20)
 #define ALIGN_BYTES _Alignof(max_align_t)
 
 struct arena_block {
@@ -52,12 +50,9 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     if (bytes > bytes_left(arena)) {
         return NULL;
     }
-    struct arena_block *block = malloc(bytes);
+    struct arena_block *block = heap_use_large_pages(malloc(bytes), bytes);
     if (block == NULL) {
         return NULL;
-    }
-    if (bytes >= LARGE_BYTES) {
-        heap_use_large_pages(block, bytes);
     }
     block->used = 0;
     block->cap = bytes - sizeof *block;

@@ -12,7 +12,8 @@ void heap_init(void);
 /* Returns all free memory to the system. Call it when nobody waits; takes some milliseconds. */
 void heap_return_free_pieces(void);
 /* Tells the system that `size_bytes` at `array` will be used from end to end, so that it may give
- * them in large pages: it then clears 2 MB at a time instead of 4 KB. Changes no content. */
-void heap_use_large_pages(void *array, size_t size_bytes);
+ * them in large pages: it then clears 2 MB at a time instead of 4 KB. Changes no content, and does
+ * nothing for a small array. Returns the array, which may be NULL. */
+void *heap_use_large_pages(void *array, size_t size_bytes);
 
 #endif

@@ -5,29 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smaller arrays do not pay a call of the system, and mostly come from the heap (heap_init). */
-#define LARGE_BYTES ((size_t)4 << 20)
-
-/* `array` has room for `count` elements, or is NULL. */
-static void *with_large_pages(void *array, size_t count, size_t size)
-{
-    if (array != NULL && count >= LARGE_BYTES / size) {
-        heap_use_large_pages(array, count * size);
-    }
-    return array;
-}
-
 void *scratch_alloc(size_t count, size_t size)
 {
     if (count > SIZE_MAX / size) {
         return NULL;
     }
-    return with_large_pages(malloc(count == 0 ? 1 : count * size), count, size);
+    return heap_use_large_pages(malloc(count == 0 ? 1 : count * size), count * size);
 }
 
 void *scratch_calloc(size_t count, size_t size)
 {
-    return with_large_pages(calloc(count == 0 ? 1 : count, size), count, size);
+    return heap_use_large_pages(calloc(count == 0 ? 1 : count, size), count * size);
 }
 
 uint32_t *scratch_none(size_t count)
@@ -49,7 +37,7 @@ void *scratch_resize(void *array, size_t count, size_t size)
     if (count > SIZE_MAX / size) {
         return NULL;
     }
-    return with_large_pages(realloc(array, count == 0 ? 1 : count * size), count, size);
+    return heap_use_large_pages(realloc(array, count == 0 ? 1 : count * size), count * size);
 }
 
 void *scratch_grow(void *array, size_t count, size_t *cap, size_t size)
