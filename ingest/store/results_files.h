@@ -52,8 +52,8 @@ bool results_file_uncache(struct store *store,
                           uint64_t size_bytes,
                           struct err *err) KS_MUST_USE;
 
-/* Bytes of all files that the catalogue names. */
-uint64_t results_files_bytes(const struct store *store);
+/* Bytes of all files that the catalogue names, whichever server has made them. */
+bool results_files_bytes(struct store *store, uint64_t *bytes, struct err *err) KS_MUST_USE;
 
 /* ---- writing ---- */
 

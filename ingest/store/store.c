@@ -424,7 +424,9 @@ bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_byt
     static const char *const names[] = {"kinetoscope.db", "kinetoscope.db-wal",
                                         "kinetoscope.db-shm"};
     uint64_t total_bytes = 0;
-    if (!server_bytes(store, &total_bytes, err)) {
+    uint64_t results_bytes = 0;
+    if (!server_bytes(store, &total_bytes, err) ||
+        !results_files_bytes(store, &results_bytes, err)) {
         return false;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -438,7 +440,7 @@ bool store_size(struct store *store, uint64_t *database_bytes, uint64_t *raw_byt
         }
         free(path);
     }
-    *database_bytes = total_bytes + results_files_bytes(store);
+    *database_bytes = total_bytes + results_bytes;
     *raw_bytes = store_blobs_bytes(store);
     return true;
 }

@@ -150,9 +150,11 @@ bool store_used_bytes(struct store *store, uint64_t *bytes, struct err *err)
     if (!store_read_begin(store, &db, err)) {
         return false;
     }
+    uint64_t results_bytes = 0;
     bool ok = db_used_bytes(db, bytes, err);
     store_read_end(store, db);
-    *bytes += store_blobs_bytes(store) + results_files_bytes(store);
+    ok = ok && results_files_bytes(store, &results_bytes, err);
+    *bytes += store_blobs_bytes(store) + results_bytes;
     return ok;
 }
 
@@ -292,11 +294,12 @@ bool store_retention_admits(struct store *store,
     }
     /* First: who holds the lock of the blobs may be waiting for a reader. */
     uint64_t raw_bytes = store_blobs_bytes(store);
-    if (!store_read_begin(store, &db, err)) {
+    uint64_t results_bytes = 0;
+    if (!results_files_bytes(store, &results_bytes, err) || !store_read_begin(store, &db, err)) {
         return false;
     }
     arena_init(&arena, 0);
-    bool ok = admits(db, raw_bytes, results_files_bytes(store), &arena, rules, upload, err);
+    bool ok = admits(db, raw_bytes, results_bytes, &arena, rules, upload, err);
     arena_free(&arena);
     store_read_end(store, db);
     return ok;

@@ -91,9 +91,29 @@ void results_files_destroy(struct results_files *files)
     free(files);
 }
 
-uint64_t results_files_bytes(const struct store *store)
+static bool sum_bytes(struct db *db, uint64_t *bytes, struct err *err)
 {
-    return atomic_load(&store->files->bytes);
+    struct db_stmt st;
+    db_prepare(&st, db,
+               "SELECT coalesce(sum(size_bytes), 0) FROM results_file WHERE bytes IS NULL");
+    *bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
+    return db_done(&st, err);
+}
+
+/* Where others publish and delete, too, no count of this process is right. */
+bool results_files_bytes(struct store *store, uint64_t *bytes, struct err *err)
+{
+    struct db *db;
+    if (!store->is_shared) {
+        *bytes = atomic_load(&store->files->bytes);
+        return true;
+    }
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = sum_bytes(db, bytes, err);
+    store_read_end(store, db);
+    return ok;
 }
 
 /* ---- at start ---- */
@@ -144,16 +164,6 @@ static bool recover_entry(struct store *store, const char *name, struct err *err
            (!named || results_move_in(store, path, key, err));
 }
 
-static bool sum_bytes(struct store *store, struct err *err)
-{
-    struct db_stmt st;
-    db_prepare(&st, store->writer,
-               "SELECT coalesce(sum(size_bytes), 0) FROM results_file WHERE bytes IS NULL");
-    uint64_t bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
-    atomic_store(&store->files->bytes, bytes);
-    return db_done(&st, err);
-}
-
 bool results_files_recover(struct store *store, struct err *err)
 {
     char folder[STORE_PATH_BYTES];
@@ -169,7 +179,10 @@ bool results_files_recover(struct store *store, struct err *err)
         ok = recover_entry(store, entry->d_name, err);
     }
     (void)closedir(dir);
-    return ok && sum_bytes(store, err);
+    uint64_t bytes = 0;
+    ok = ok && sum_bytes(store->writer, &bytes, err);
+    atomic_store(&store->files->bytes, bytes);
+    return ok;
 }
 
 /* ---- connections ---- */

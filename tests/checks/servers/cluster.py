@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import sys
@@ -21,6 +22,7 @@ from servers.catalogue import FIXTURE, why_not  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 
 TAKEN_OVER_S = 45  # 30 of the claim, and what a loaded machine takes to notice it
+FILE_BYTES = 256 << 10  # a file of results that is smaller stands in its row
 SLOW_MEMBERS = 48  # seconds of reading
 OPTIONS = argparse.Namespace(kills=4, seed=1)
 
@@ -95,6 +97,22 @@ class Case(unittest.TestCase):
         # The same bytes again, at another one.
         self.assertEqual(second.put('run', 't0.json', trace(0)).status, 200)
         self.assertEqual(second.put('run', 't0.json', trace(77)).status, 409)
+
+    def test_what_one_deletes_of_the_other_is_counted_once(self):
+        first, second = self.nodes()
+
+        def used():
+            return [float(re.search(r'^kinetoscope_used_bytes (\S+)', node.get('/metrics').body.decode(), re.M)[1]) for node in (first, second)]
+        events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::made_%s' % os.urandom(6).hex(), 'pid': 1, 'tid': 1, 'ts': 1000 + 10 * i,
+                   'dur': 1 + i % 9} for i in range(12000)]
+        large = json.dumps({**FIXTURE, 'traceEvents': FIXTURE['traceEvents'] + events}).encode()
+        self.assertEqual(first.put('run', 'a.json', large).status, 201)
+        there = used()
+        self.assertLess(abs(there[0] - there[1]), FILE_BYTES, there)
+        self.assertEqual(second.ask('DELETE', '/api/v1/runs/run').status, 204)
+        gone = used()
+        self.assertLess(max(gone), there[0] + FILE_BYTES, (there, gone))
+        self.assertLess(abs(gone[0] - gone[1]), FILE_BYTES, gone)
 
     def test_jobs_of_a_killed_server_go_on(self):
         first, second = self.nodes()

@@ -378,6 +378,13 @@ static void expect_event(struct fixture *f, int64_t trace_id, const char *json)
     assert_string_equal(e.json, json);
 }
 
+static uint64_t files_bytes(struct fixture *f)
+{
+    uint64_t bytes;
+    assert_ok(f, results_files_bytes(f->store, &bytes, &f->err));
+    return bytes;
+}
+
 static void small_files_stand_in_their_rows(void **state)
 {
     static const char *const events[] = {"{\"ts\": 9}", "{\"ts\": 11}"};
@@ -387,12 +394,12 @@ static void small_files_stand_in_their_rows(void **state)
     int64_t first = store_events(f, "r", events, 1, 0, 0);
     int64_t second = store_events(f, "s", events + 1, 1, 0, 0);
     assert_int_equal(count_trace_files(f), 0);
-    assert_int_equal(results_files_bytes(f->store), 0);
+    assert_int_equal(files_bytes(f), 0);
     expect_event(f, first, events[0]);
     expect_event(f, second, events[1]);
     close_store(f);
     open_store(f);
-    assert_int_equal(results_files_bytes(f->store), 0);
+    assert_int_equal(files_bytes(f), 0);
     expect_event(f, first, events[0]);
     expect_event(f, second, events[1]);
     assert_int_equal(query_number(f, "SELECT count(*) FROM results_file WHERE bytes IS NOT NULL"),
