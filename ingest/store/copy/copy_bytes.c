@@ -1,11 +1,11 @@
 /* Uploads and files of traces, some at a time by several threads. Each is written beside its place,
  * held against its hash or its length, synced, and then named: what has its name is whole. */
-#include "ingest/base/secret.h"
 #include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"
 #include "ingest/base/write_all.h"
 #include "ingest/store/copy/copy_internal.h"
 #include "ingest/store/files/paths.h"
+#include "ingest/store/objects/blob_objects_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -280,14 +280,8 @@ static bool insert_live(struct db *db, const struct item *item, struct err *err)
 /* Never of an object that is the source's: what is found so is discarded (copy_bytes_recover). */
 static bool insert_row(struct db *db, const struct item *item, struct err *err)
 {
-    struct db_stmt st;
-    if (item->is_adopted) {
-        return insert_live(db, item, err);
-    }
-    db_prepare(&st, db, "INSERT INTO object (key, state, since_s) VALUES (?, 'writing', ?)");
-    db_put_text(&st, item->to_key);
-    db_put_int(&st, wall_clock_s());
-    return db_run(&st, err);
+    return item->is_adopted ? insert_live(db, item, err)
+                            : blob_objects_note_writing(db, item->to_key, "", err);
 }
 
 /* One by one, so that a copy that is killed goes on behind the last. The page's lock is held. */
@@ -434,16 +428,6 @@ find_there(struct db *db, const char *sha256_hex, char key[OBJECT_KEY_BYTES], st
     return db_done(&st, err);
 }
 
-static bool make_key(char key[OBJECT_KEY_BYTES], struct err *err)
-{
-    char secret[SECRET_BYTES];
-    bool ok = secret_make(secret, "", err);
-    if (ok) {
-        (void)snprintf(key, OBJECT_KEY_BYTES, "raw/%.2s/%s", secret, secret + 2);
-    }
-    return ok;
-}
-
 /* Sets to_key of what is to become an object; *is_there: nothing is to be done. */
 static bool place_object(struct copy *copy, struct item *item, bool *is_there, struct err *err)
 {
@@ -458,7 +442,7 @@ static bool place_object(struct copy *copy, struct item *item, bool *is_there, s
         return true;
     }
     if (!item->is_adopted) {
-        return make_key(item->to_key, err);
+        return blob_objects_make_key(item->to_key, err);
     }
     /* The source has replaced a damaged object since the last copy. */
     memcpy(item->to_key, item->from_key, sizeof item->to_key);

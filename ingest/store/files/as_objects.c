@@ -23,23 +23,23 @@ void results_object_key(const char *key, char out[OBJECT_KEY_BYTES])
 
 /* ---- rows ---- */
 
-struct rows {
+struct batch {
+    struct store *store;
     const struct results_put *puts;
     size_t count;
+    _Atomic size_t next;
+    atomic_bool has_failed;
+    struct err err; /* of the first that failed */
 };
 
 static bool insert_writing(struct db *db, void *context, struct err *err)
 {
-    const struct rows *rows = context;
+    const struct batch *batch = context;
     bool ok = true;
-    for (size_t i = 0; ok && i < rows->count; i++) {
+    for (size_t i = 0; ok && i < batch->count; i++) {
         char key[OBJECT_KEY_BYTES];
-        struct db_stmt st;
-        results_object_key(rows->puts[i].key, key);
-        db_prepare(&st, db, "INSERT INTO object (key, state, since_s) VALUES (?, 'writing', ?)");
-        db_put_text(&st, key);
-        db_put_int(&st, wall_clock_s());
-        ok = db_run(&st, err);
+        results_object_key(batch->puts[i].key, key);
+        ok = blob_objects_note_writing(db, key, batch->store->node, err);
     }
     return ok;
 }
@@ -86,15 +86,6 @@ bool results_object_delete(struct db *db, const char *key, const char *sha256_he
 }
 
 /* ---- putting ---- */
-
-struct batch {
-    struct store *store;
-    const struct results_put *puts;
-    size_t count;
-    _Atomic size_t next;
-    atomic_bool has_failed;
-    struct err err; /* of the first that failed */
-};
 
 static bool send_file(struct object_put *put, int fd, char *piece, struct err *err)
 {
@@ -182,9 +173,8 @@ bool results_objects_put(struct store *store,
                          size_t count,
                          struct err *err)
 {
-    struct rows rows = {.puts = puts, .count = count};
     struct batch batch = {.store = store, .puts = puts, .count = count, .err = ERR_INIT};
-    return blob_objects_change(store, insert_writing, &rows, err) && run_batch(&batch, err);
+    return blob_objects_change(store, insert_writing, &batch, err) && run_batch(&batch, err);
 }
 
 /* ---- fetching ---- */

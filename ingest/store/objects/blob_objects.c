@@ -194,25 +194,30 @@ bool store_objects_ready(struct store *store, struct err *err)
 
 /* ---- writing ---- */
 
-static bool insert_writing(struct db *db, void *context, struct err *err)
+bool blob_objects_note_writing(struct db *db, const char *key, const char *node, struct err *err)
 {
-    const struct blob_put *put = context;
     struct db_stmt st;
     db_prepare(
         &st, db,
         "INSERT INTO object (key, state, since_s, node) VALUES (?, 'writing', unixepoch(), ?)");
-    db_put_text(&st, put->key);
-    db_put_text(&st, put->store->node);
+    db_put_text(&st, key);
+    db_put_text(&st, node);
     return db_run(&st, err);
 }
 
-static bool make_key(struct blob_put *put, struct err *err)
+static bool insert_writing(struct db *db, void *context, struct err *err)
+{
+    const struct blob_put *put = context;
+    return blob_objects_note_writing(db, put->key, put->store->node, err);
+}
+
+bool blob_objects_make_key(char key[OBJECT_KEY_BYTES], struct err *err)
 {
     char secret[SECRET_BYTES];
     if (!secret_make(secret, "", err)) {
         return false;
     }
-    (void)snprintf(put->key, sizeof put->key, "raw/%.2s/%s", secret, secret + 2);
+    (void)snprintf(key, OBJECT_KEY_BYTES, "raw/%.2s/%s", secret, secret + 2);
     return true;
 }
 
@@ -228,7 +233,8 @@ bool blob_put_begin(struct store *store, struct blob_put **out, struct err *err)
         return err_set(err, ERR_NO_MEMORY, "no memory to receive an upload");
     }
     put->store = store;
-    if (!make_key(put, err) || !blob_objects_change(store, insert_writing, put, err)) {
+    if (!blob_objects_make_key(put->key, err) ||
+        !blob_objects_change(store, insert_writing, put, err)) {
         free(put);
         return false;
     }

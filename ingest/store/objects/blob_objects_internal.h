@@ -55,6 +55,13 @@ void blob_objects_note(struct store *store, const struct err *err);
 /* Asks the place, unless that was done within a second. */
 bool blob_objects_probe(struct store *store, struct err *err) KS_MUST_USE;
 
+/* A new key for an upload. */
+bool blob_objects_make_key(char key[OBJECT_KEY_BYTES], struct err *err) KS_MUST_USE;
+/* Before its bytes are put: the row of an object that this server (`node`, as in struct store) is
+ * writing, so that whatever ends it early leaves nothing behind. */
+bool blob_objects_note_writing(struct db *db, const char *key, const char *node, struct err *err)
+    KS_MUST_USE;
+
 /* Waits until no other thread reads what has this name; *waited: it did. The names of others wait
  * until the turn ends. */
 void blob_fetch_begin(struct blob_objects *objects, struct blob_fetch *turn, bool *waited);

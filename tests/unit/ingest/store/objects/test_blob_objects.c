@@ -1,4 +1,5 @@
 /* Uploads as objects in a folder: rows and files over the life of an upload, and the cache. */
+#include "ingest/store/files/paths.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/blob_objects.h"
 #include "tests/unit/ingest/store/store_fixture.h"
@@ -181,6 +182,24 @@ static void a_store_without_its_objects_is_not_opened(void **state)
     assert_ok(f, store_open(&f->store, f->dir, NULL, &f->err));
 }
 
+/* Of this server, wherever its catalogue is: at once, and not when it was silent for long. */
+static void results_that_were_being_put_are_given_up_at_the_start(void **state)
+{
+    struct fixture *f = *state;
+    char path[TEST_PATH_BYTES + 16];
+    const struct results_put put = {.key = "00112233445566778899aabbccddeeff", .path = path};
+    (void)snprintf(path, sizeof path, "%s/file.db", f->dir);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    open_with(f, 1 << 20);
+    assert_ok(f, results_objects_put(f->store, &put, 1, &f->err));
+    assert_int_equal(count_rows(f, "writing"), 1);
+    close_store(f);
+    open_with(f, 1 << 20);
+    assert_int_equal(count_rows(f, "writing"), 0);
+}
+
 static int set_up_closed(void **state)
 {
     int failed = set_up_store(state);
@@ -198,6 +217,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_that_come_again_revive_their_object, set_up_closed,
                                         tear_down_store),
         cmocka_unit_test_setup_teardown(the_cache_keeps_what_was_read_last_or_is_needed,
+                                        set_up_closed, tear_down_store),
+        cmocka_unit_test_setup_teardown(results_that_were_being_put_are_given_up_at_the_start,
                                         set_up_closed, tear_down_store),
         cmocka_unit_test_setup_teardown(a_store_without_its_objects_is_not_opened, set_up_closed,
                                         tear_down_store),
