@@ -9,7 +9,7 @@ endforeach()
 string(REGEX REPLACE "(................................)" "\\1\n    " hex "${hex}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " bytes "${hex}")
 file(WRITE ${OUTPUT} "/* Written by embed_sql.cmake. */
-#include \"ingest/store/db/schema.h\"
+#include \"ingest/store/schema/schema.h\"
 
 const char ${NAME}[] = {
     ${bytes}0x00};

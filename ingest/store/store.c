@@ -4,8 +4,6 @@
 #include "ingest/base/monotonic.h"
 #include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/catalogue/takeover.h"
-#include "ingest/store/db/schema.h"
-#include "ingest/store/db/steps.h"
 #include "ingest/store/history/cache.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
@@ -13,6 +11,8 @@
 #include "ingest/store/nodes/nodes.h"
 #include "ingest/store/objects/blob_objects.h"
 #include "ingest/store/results_files.h"
+#include "ingest/store/schema/schema.h"
+#include "ingest/store/schema/steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -215,10 +215,10 @@ bool store_job_get(struct store_snapshot *snapshot,
                    struct err *err) KS_MUST_USE;
 /* Says by which rules of kernel classes uploads are analysed from now on: the SHA-256 of their
  * file, "" for the built-in ones. What other rules, or an older version of the analyses
- * (db/schema.h), have analysed is stale, and so is what has lost its file of results: its jobs are
- * queued again, and its traces, which keep their ids, notes and tags, are invisible until they are
- * done. Traces without device work do not depend on rules, and uploads whose bytes were not kept
- * stay as they are. New uploads are analysed first. Call it before jobs_create. */
+ * (schema/schema.h), have analysed is stale, and so is what has lost its file of results: its jobs
+ * are queued again, and its traces, which keep their ids, notes and tags, are invisible until they
+ * are done. Traces without device work do not depend on rules, and uploads whose bytes were not
+ * kept stay as they are. New uploads are analysed first. Call it before jobs_create. */
 bool store_follow_rules(struct store *store,
                         const char *rules_sha256_hex,
                         struct err *err) KS_MUST_USE;

@@ -1,5 +1,5 @@
 #include "ingest/store/access/token_rows.h"
-#include "ingest/store/db/schema.h"
+#include "ingest/store/schema/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
  * after a takeover (catalogue/takeover.h). The old results stay until the new ones take their place
  * (results/swap.h). At a start each upload is one transaction: a crash leaves the rest for the next
  * one. */
-#include "ingest/store/db/schema.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/results_files.h"
+#include "ingest/store/schema/schema.h"
 
 #include <stdio.h>
 #include <string.h>

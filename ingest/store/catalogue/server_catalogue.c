@@ -1,7 +1,7 @@
 #include "ingest/store/catalogue/server_catalogue.h"
 
 #include "ingest/base/secret.h"
-#include "ingest/store/db/schema.h"
+#include "ingest/store/schema/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "ingest/store/catalogue/takeover.h"
 
 #include "ingest/base/text/buf.h"
-#include "ingest/store/db/schema.h"
+#include "ingest/store/schema/schema.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Takes over the database of a version before SCHEMA_BASE, from which no steps lead on
- * (db/steps.h): results are derived data and never migrated.
+ * (schema/steps.h): results are derived data and never migrated.
  *
  *     kinetoscope.db (old) ─► kinetoscope-new.db ─► renamed in place; the old one stays as
  * kinetoscope-schema-N.db

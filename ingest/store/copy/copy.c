@@ -4,7 +4,7 @@
 #include "ingest/base/wall_clock.h"
 #include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/copy/copy_internal.h"
-#include "ingest/store/db/schema.h"
+#include "ingest/store/schema/schema.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Rows of all tables, from one engine to another. Tables, columns and keys are read from an empty
  * catalogue in memory, so that a new one is copied without a word here. */
 #include "ingest/store/copy/copy_internal.h"
-#include "ingest/store/db/schema.h"
+#include "ingest/store/schema/schema.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Connections in which files are begun, and files that are small enough to stand in their row. */
-#include "ingest/store/db/schema.h"
 #include "ingest/store/files/paths.h"
+#include "ingest/store/schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Connections to files that are there: some stay open for the next reader. */
-#include "ingest/store/db/schema.h"
 #include "ingest/store/files/paths.h"
 #include "ingest/store/objects/blob_check.h"
+#include "ingest/store/schema/schema.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,10 +4,10 @@
 #define _GNU_SOURCE /* syncfs */
 #endif
 #include "ingest/base/file_remove.h"
-#include "ingest/store/db/schema.h"
 #include "ingest/store/db/write_back.h"
 #include "ingest/store/files/paths.h"
 #include "ingest/store/objects/blob_check.h"
+#include "ingest/store/schema/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>

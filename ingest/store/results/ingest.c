@@ -2,13 +2,13 @@
  * publishing. */
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/catalogue/run_tags.h"
-#include "ingest/store/db/schema.h"
 #include "ingest/store/events/writer.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/ingest_log.h"
 #include "ingest/store/nodes/leases.h"
 #include "ingest/store/results/ingest_rows.h"
 #include "ingest/store/results/swap.h"
+#include "ingest/store/schema/schema.h"
 #include "ingest/store/store_events.h"
 #include "ingest/store/timeline/rows.h"
 

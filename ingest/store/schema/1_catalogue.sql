@@ -79,7 +79,7 @@ CREATE TABLE upload (
     uploaded_at_s INTEGER NOT NULL,  -- when the upload was complete
     published     INTEGER NOT NULL DEFAULT 0, -- 1: its traces are visible
     rules         TEXT NOT NULL DEFAULT '', -- SHA-256 of the --kernel-classes by which it was analysed, '': built-in ones
-    analysis_version INTEGER NOT NULL DEFAULT 0 -- of the program that analysed it: see db/schema.h; -1: its file of results is lost
+    analysis_version INTEGER NOT NULL DEFAULT 0 -- of the program that analysed it: see schema/schema.h; -1: its file of results is lost
 ) STRICT;
 CREATE UNIQUE INDEX upload_name ON upload (run_id, file_name) WHERE published = 1;
 CREATE INDEX upload_run ON upload (run_id, published, uploaded_at_s, size_bytes);
@@ -158,7 +158,7 @@ CREATE TABLE copy_state (
     at_s   INTEGER NOT NULL      -- when it became so
 ) STRICT, WITHOUT ROWID;
 
--- Steps that brought this database here (db/steps.h); the first row is the version that it was made with.
+-- Steps that brought this database here (schema/steps.h); the first row is the version that it was made with.
 CREATE TABLE schema_step (
     version      INTEGER PRIMARY KEY, -- afterwards
     applied_at_s INTEGER NOT NULL

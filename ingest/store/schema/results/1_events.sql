@@ -1,7 +1,7 @@
 -- A file with the events of one trace and its timeline, or with a timeline that was made later. It is written once, before there is
 -- a row of its trace, and never changed (store/results_files.h). log_id is 1: a file has one log.
 
-PRAGMA user_version = 1; -- RESULTS_VERSION of db/schema.h
+PRAGMA user_version = 1; -- RESULTS_VERSION of schema/schema.h
 
 CREATE TABLE event_log (
     id          INTEGER PRIMARY KEY,

@@ -1,6 +1,6 @@
 /* Opening, crashing, locking, full disks and many threads. */
-#include "ingest/store/db/schema.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/schema/schema.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
 #include <errno.h>

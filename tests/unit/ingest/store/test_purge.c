@@ -1,6 +1,6 @@
 /* Nothing of a trace that goes stays behind, in whatever table. */
-#include "ingest/store/db/schema.h"
 #include "ingest/store/ingest_log.h"
+#include "ingest/store/schema/schema.h"
 #include "tests/unit/ingest/formats/comparison_sample.h"
 #include "tests/unit/ingest/formats/event_log/event_fixture.h"
 #include "tests/unit/ingest/store/trace_file.h"

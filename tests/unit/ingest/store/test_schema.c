@@ -1,8 +1,8 @@
 /* The declared tables are stored as this version of the schema says. */
 #include "ingest/base/containers/fnv.h"
 #include "ingest/model/tables.h"
-#include "ingest/store/db/schema.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/schema/schema.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
 #include <string.h>
@@ -102,7 +102,8 @@ static bool is_in_blocks(const struct row_table *table)
 }
 
 /* Blocks of rows hold the stored columns one after the other: other columns mean other blocks. When
- * this fails, raise RESULTS_VERSION (db/schema.h says with what) and write both numbers here. */
+ * this fails, raise RESULTS_VERSION (schema/schema.h says with what) and write both numbers here.
+ */
 static void stored_columns_are_those_of_the_version(void **state)
 {
     (void)state;

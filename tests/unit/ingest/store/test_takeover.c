@@ -1,7 +1,7 @@
 /* A database of an older version is taken over with all that a user put there; results of older
  * analyses are made again, or stay where they cannot be. */
 #include "ingest/store/catalogue/takeover.h"
-#include "ingest/store/db/schema.h"
+#include "ingest/store/schema/schema.h"
 #include "ingest/store/store_access.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 #include "tests/unit/ingest/store/trace_file.h"

@@ -1,4 +1,4 @@
-#include "ingest/store/db/schema.h"
+#include "ingest/store/schema/schema.h"
 
 #include <stdio.h>
 

@@ -13,8 +13,8 @@
  *
  * A step is SQL that both engines understand, with the types of the schema (INTEGER, TEXT, REAL,
  * BLOB, ANY; STRICT tables). Write the change into schema/N_*.sql as well: a test compares. */
-#ifndef KS_STORE_DB_STEPS_H
-#define KS_STORE_DB_STEPS_H
+#ifndef KS_STORE_SCHEMA_STEPS_H
+#define KS_STORE_SCHEMA_STEPS_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

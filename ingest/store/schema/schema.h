@@ -1,6 +1,6 @@
 /* The schema of the database: schema/N_*.sql, embedded in the order of their names. */
-#ifndef KS_STORE_DB_SCHEMA_H
-#define KS_STORE_DB_SCHEMA_H
+#ifndef KS_STORE_SCHEMA_SCHEMA_H
+#define KS_STORE_SCHEMA_SCHEMA_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"

@@ -1,6 +1,6 @@
-#include "ingest/store/db/steps.h"
+#include "ingest/store/schema/steps.h"
 
-#include "ingest/store/db/schema.h"
+#include "ingest/store/schema/schema.h"
 
 #include <assert.h>
 

@@ -1,8 +1,8 @@
-/* Steps from one schema to the next (db/steps.h), on both engines. */
+/* Steps from one schema to the next (schema/steps.h), on both engines. */
 #include "ingest/base/text/buf.h"
-#include "ingest/store/db/schema.h"
-#include "ingest/store/db/steps.h"
 #include "ingest/store/files/paths.h"
+#include "ingest/store/schema/schema.h"
+#include "ingest/store/schema/steps.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
 #include <pthread.h>
