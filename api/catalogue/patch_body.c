@@ -1,7 +1,7 @@
 #include "api/catalogue/patch_body.h"
 
+#include "api/catalogue/tags.h"
 #include "api/json_body.h"
-#include "api/tags.h"
 
 #include <stdio.h>
 #include <string.h>

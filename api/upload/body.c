@@ -1,6 +1,6 @@
 #include "api/upload/body.h"
 
-#include "api/tags.h"
+#include "api/catalogue/tags.h"
 #include "api/upload/name.h"
 #include "api/upload/project.h"
 #include "ingest/jobs/pipeline/rank_name.h"

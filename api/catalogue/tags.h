@@ -1,6 +1,6 @@
 /* Tags of runs and traces as clients give them: "branch=main", or any other text. */
-#ifndef KS_API_TAGS_H
-#define KS_API_TAGS_H
+#ifndef KS_API_CATALOGUE_TAGS_H
+#define KS_API_CATALOGUE_TAGS_H
 
 #include "api/query_string.h"
 

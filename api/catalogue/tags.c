@@ -1,4 +1,4 @@
-#include "api/tags.h"
+#include "api/catalogue/tags.h"
 
 #include <stdlib.h>
 #include <string.h>
