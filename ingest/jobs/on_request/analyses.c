@@ -7,6 +7,9 @@
 
 #define BYTES_PER_MIB 1048576.0
 #define UPLOAD_SHORTER "upload a shorter trace"
+
+/* What analyses take beside the model, bytes an event: measured on real traces of 1 and of 10
+ * million events, and a quarter more (tests/bench/RESULTS.md). Others take less than the model. */
 #define PATH_EVENT_BYTES 110
 #define IDLE_EVENT_BYTES 90
 #define LAUNCHES_EVENT_BYTES 50
@@ -15,32 +18,23 @@
 /* Fills *out, which is zeroed, from a trace that has events. False without memory. */
 typedef bool analyse_fn(const struct trace *trace, int64_t zero_ns, void *request);
 
+struct analysis {
+    analyse_fn *run;
+    size_t event_bytes;
+    /* Inputs of operators take as much memory as all else; only some analyses look at them. */
+    bool reads_inputs;
+};
+
 struct visit {
-    analyse_fn *analyse;
+    const struct analysis *analysis;
     void *request;
     size_t memory_budget_bytes;
 };
 
-static analyse_fn analyse_efficiency;
-static analyse_fn analyse_idle;
-static analyse_fn analyse_launches;
-static analyse_fn analyse_path;
-
-/* What an analysis takes beside the model, bytes an event: measured on real traces of 1 and of 10
- * million events, and a quarter more (tests/bench/RESULTS.md). Others take less than the model. */
-static size_t event_bytes(analyse_fn *analyse)
-{
-    return analyse == analyse_path         ? PATH_EVENT_BYTES
-           : analyse == analyse_idle       ? IDLE_EVENT_BYTES
-           : analyse == analyse_launches   ? LAUNCHES_EVENT_BYTES
-           : analyse == analyse_efficiency ? EFFICIENCY_EVENT_BYTES
-                                           : 0;
-}
-
 static bool has_memory(const struct visit *visit, const struct trace *trace, struct err *err)
 {
     size_t need_bytes =
-        trace_memory_bytes(trace) + trace->events.count * event_bytes(visit->analyse);
+        trace_memory_bytes(trace) + trace->events.count * visit->analysis->event_bytes;
     return need_bytes <= visit->memory_budget_bytes ||
            err_set(err, ERR_TOO_LARGE,
                    "This analysis of %u events needs about %.0f MiB of memory, and an analysis on "
@@ -54,28 +48,25 @@ static bool visit_trace(void *context, struct trace *trace, int64_t zero_ns, str
 {
     const struct visit *visit = context;
     return trace == NULL || (has_memory(visit, trace, err) &&
-                             (visit->analyse(trace, zero_ns, visit->request) ||
+                             (visit->analysis->run(trace, zero_ns, visit->request) ||
                               err_set(err, ERR_NO_MEMORY, "no memory for an analysis of a trace")));
 }
-
-/* Inputs of operators take as much memory as all else; only some analyses look at them. */
-static bool reads_inputs(analyse_fn *analyse, const void *request);
 
 static bool read_trace(struct store *store,
                        int64_t trace_id,
                        size_t memory_budget_bytes,
-                       analyse_fn *analyse,
+                       const struct analysis *analysis,
                        void *request,
                        struct err *err)
 {
-    struct visit context = {analyse, request, memory_budget_bytes};
+    struct visit context = {analysis, request, memory_budget_bytes};
     const struct stored_trace_visit visit = {
         .trace_id = trace_id,
         .start_ns = INT64_MIN,
         .end_ns = INT64_MAX,
         .memory_budget_bytes = memory_budget_bytes,
         .too_large = UPLOAD_SHORTER,
-        .operator_inputs = reads_inputs(analyse, request),
+        .operator_inputs = analysis->reads_inputs,
         .visit = visit_trace,
         .context = &context,
     };
@@ -83,16 +74,25 @@ static bool read_trace(struct store *store,
 }
 
 /* For an analysis that reads no other trace. */
-static bool read_in_turn(
-    struct jobs *jobs, int64_t trace_id, analyse_fn *analyse, void *request, struct err *err)
+static bool analyse_in_turn(struct jobs *jobs,
+                            int64_t trace_id,
+                            const struct analysis *analysis,
+                            void *request,
+                            struct err *err)
 {
     size_t budget_bytes = 0;
     if (!jobs_window_begin(jobs, &budget_bytes, err)) {
         return false;
     }
-    bool ok = read_trace(jobs_store(jobs), trace_id, budget_bytes, analyse, request, err);
+    bool ok = read_trace(jobs_store(jobs), trace_id, budget_bytes, analysis, request, err);
     jobs_window_end(jobs);
     return ok;
+}
+
+static bool read_in_turn(
+    struct jobs *jobs, int64_t trace_id, analyse_fn *analyse, void *request, struct err *err)
+{
+    return analyse_in_turn(jobs, trace_id, &(const struct analysis){.run = analyse}, request, err);
 }
 
 /* ---- rows of the index ---- */
@@ -217,7 +217,8 @@ bool device_read_operators(struct jobs *jobs,
     }
     bool ok = find_captures(store, trace_id, companion, companion_id, budget_bytes, arena,
                             &request.captures, err) &&
-              read_trace(store, trace_id, budget_bytes, analyse_operators, &request, err);
+              read_trace(store, trace_id, budget_bytes,
+                         &(const struct analysis){.run = analyse_operators}, &request, err);
     jobs_window_end(jobs);
     return ok;
 }
@@ -259,7 +260,8 @@ bool device_read_engine_steps(struct jobs *jobs,
     /* Only detailed annotations tell the pairs that FLOPs need. */
     bool ok = run_captures_find(store, trace_id, "sqsq", budget_bytes, arena, &request.captures,
                                 &request.capture_count, err) &&
-              read_trace(store, trace_id, budget_bytes, analyse_engine_steps, &request, err);
+              read_trace(store, trace_id, budget_bytes,
+                         &(const struct analysis){.run = analyse_engine_steps}, &request, err);
     jobs_window_end(jobs);
     return ok;
 }
@@ -382,8 +384,9 @@ bool idle_read(struct jobs *jobs,
                struct err *err)
 {
     struct idle_request request = {last_step, top, arena, out};
+    const struct analysis analysis = {.run = analyse_idle, .event_bytes = IDLE_EVENT_BYTES};
     *out = (struct idle){.stream_count = 0};
-    return read_in_turn(jobs, trace_id, analyse_idle, &request, err);
+    return analyse_in_turn(jobs, trace_id, &analysis, &request, err);
 }
 
 struct gaps_request {
@@ -433,8 +436,9 @@ bool launches_read(struct jobs *jobs,
                    struct err *err)
 {
     struct launches_request request = {last_step, series, arena, out};
+    const struct analysis analysis = {.run = analyse_launches, .event_bytes = LAUNCHES_EVENT_BYTES};
     *out = (struct launches){.count = 0};
-    return read_in_turn(jobs, trace_id, analyse_launches, &request, err) &&
+    return analyse_in_turn(jobs, trace_id, &analysis, &request, err) &&
            (!out->is_too_many ||
             err_set(
                 err, ERR_TOO_LARGE,
@@ -464,8 +468,10 @@ bool efficiency_read(struct jobs *jobs,
                      struct err *err)
 {
     struct efficiency_request request = {by, jobs_device_peaks(jobs), arena, out};
+    const struct analysis analysis = {
+        .run = analyse_efficiency, .event_bytes = EFFICIENCY_EVENT_BYTES, .reads_inputs = true};
     *out = (struct efficiency){.mfu = (double)NAN};
-    return read_in_turn(jobs, trace_id, analyse_efficiency, &request, err);
+    return analyse_in_turn(jobs, trace_id, &analysis, &request, err);
 }
 
 struct power_request {
@@ -505,15 +511,6 @@ static bool analyse_path(const struct trace *trace, int64_t zero_ns, void *visit
     return critical_path_analyse(trace, zero_ns, visit->request, visit->arena, visit->out);
 }
 
-static bool reads_inputs(analyse_fn *analyse, const void *request)
-{
-    if (analyse != analyse_path) {
-        return analyse == analyse_efficiency;
-    }
-    const struct path_visit *visit = request;
-    return path_asks_rooflines(visit->request);
-}
-
 bool critical_path_read(struct jobs *jobs,
                         int64_t trace_id,
                         const struct path_request *request,
@@ -524,8 +521,11 @@ bool critical_path_read(struct jobs *jobs,
     struct path_request with_peaks = *request;
     struct path_visit visit = {&with_peaks, arena, out};
     with_peaks.peaks = jobs_device_peaks(jobs);
+    const struct analysis analysis = {.run = analyse_path,
+                                      .event_bytes = PATH_EVENT_BYTES,
+                                      .reads_inputs = path_asks_rooflines(request)};
     *out = (struct critical_path){.state = PATH_BUILT};
-    if (!read_in_turn(jobs, trace_id, analyse_path, &visit, err)) {
+    if (!analyse_in_turn(jobs, trace_id, &analysis, &visit, err)) {
         return false;
     }
     if (out->state == PATH_NO_ANNOTATION) {
