@@ -1,5 +1,7 @@
 #include "ingest/base/thread.h"
 
+#include "ingest/base/monotonic.h"
+
 #include <signal.h>
 
 static int create(pthread_t *thread, void *(*run)(void *), void *argument)
@@ -124,4 +126,40 @@ void thread_helper_end(struct thread_helper *helper)
         (void)pthread_cond_destroy(&helper->changed);
         (void)pthread_mutex_destroy(&helper->lock);
     }
+}
+
+/* ---- sleepers ---- */
+
+bool thread_sleeper_start(struct thread_sleeper *sleeper,
+                          void *(*run)(void *),
+                          void *argument,
+                          const char *failure,
+                          struct err *err)
+{
+    sleeper->runs = monotonic_cond_init(&sleeper->wake); /* before the thread looks */
+    if (sleeper->runs && thread_start(&sleeper->thread, run, argument) != 0) {
+        (void)pthread_cond_destroy(&sleeper->wake);
+        sleeper->runs = false;
+    }
+    return sleeper->runs || err_set(err, ERR_NO_MEMORY, "%s", failure);
+}
+
+void thread_sleeper_wake(struct thread_sleeper *sleeper)
+{
+    if (sleeper->runs) {
+        (void)pthread_cond_signal(&sleeper->wake);
+    }
+}
+
+void thread_sleeper_join(struct thread_sleeper *sleeper, pthread_mutex_t *lock)
+{
+    if (!sleeper->runs) {
+        return;
+    }
+    (void)pthread_mutex_lock(lock);
+    (void)pthread_cond_signal(&sleeper->wake);
+    (void)pthread_mutex_unlock(lock);
+    (void)pthread_join(sleeper->thread, NULL);
+    (void)pthread_cond_destroy(&sleeper->wake);
+    sleeper->runs = false;
 }

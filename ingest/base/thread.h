@@ -1,5 +1,6 @@
 /* Starts threads that have a stack of known size and block all signals: signals go to the thread
- * that waits for them. Helpers do pieces of work beside their owner. */
+ * that waits for them. Helpers do pieces of work beside their owner, sleepers look after something.
+ */
 #ifndef KS_BASE_THREAD_H
 #define KS_BASE_THREAD_H
 
@@ -46,5 +47,25 @@ bool thread_helper_give(struct thread_helper *helper, struct err *err) KS_MUST_U
 bool thread_helper_wait(struct thread_helper *helper, struct err *err) KS_MUST_USE;
 /* Waits, ends the thread and frees what belongs to it. */
 void thread_helper_end(struct thread_helper *helper);
+
+/* A thread that looks after something under a lock of its owner, and between two looks sleeps until
+ * it is woken or a time of monotonic_after has come. Zeroed: it does not run. */
+struct thread_sleeper {
+    pthread_t thread;
+    bool runs;
+    pthread_cond_t wake;
+};
+
+/* `argument` has the lock and the sleeper. False (ERR_NO_MEMORY, `failure`): it does not run. */
+bool thread_sleeper_start(struct thread_sleeper *sleeper,
+                          void *(*run)(void *),
+                          void *argument,
+                          const char *failure,
+                          struct err *err) KS_MUST_USE;
+/* Does nothing where it does not run. The caller holds the lock. */
+void thread_sleeper_wake(struct thread_sleeper *sleeper);
+/* Wakes it and waits for its end: it must have been told to end. Does nothing where it does not
+ * run. The caller does not hold the lock. */
+void thread_sleeper_join(struct thread_sleeper *sleeper, pthread_mutex_t *lock);
 
 #endif

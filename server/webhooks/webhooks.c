@@ -33,9 +33,8 @@ struct webhooks {
     size_t line_count;
     uint64_t seen_version;
     bool has_looked;
-    pthread_t thread;
+    struct thread_sleeper thread;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
     bool is_ending;
 };
 
@@ -337,7 +336,7 @@ static void *work(void *argument)
             monotonic_after(rest_ms > LOOK_INTERVAL_MS ? rest_ms : LOOK_INTERVAL_MS);
         (void)pthread_mutex_lock(&hooks->lock);
         while (!hooks->is_ending &&
-               pthread_cond_timedwait(&hooks->wake, &hooks->lock, &next) == 0) {
+               pthread_cond_timedwait(&hooks->thread.wake, &hooks->lock, &next) == 0) {
         }
         (void)pthread_mutex_unlock(&hooks->lock);
     }
@@ -346,7 +345,6 @@ static void *work(void *argument)
 
 static void destroy(struct webhooks *hooks)
 {
-    (void)pthread_cond_destroy(&hooks->wake);
     (void)pthread_mutex_destroy(&hooks->lock);
     arena_free(&hooks->arena);
     free(hooks);
@@ -373,17 +371,8 @@ bool webhooks_start(struct webhooks **out,
         free(hooks);
         return err_set(err, ERR_NO_MEMORY, "no resources for webhooks");
     }
-    if (!monotonic_cond_init(&hooks->wake)) {
-        (void)pthread_mutex_destroy(&hooks->lock);
-        free(hooks);
-        return err_set(err, ERR_NO_MEMORY, "no resources for webhooks");
-    }
-    bool ok =
-        webhook_lines_read(options->path, &hooks->arena, hooks->lines, &hooks->line_count, err);
-    if (ok && thread_start(&hooks->thread, work, hooks) != 0) {
-        ok = err_set(err, ERR_NO_MEMORY, "no resources for webhooks");
-    }
-    if (!ok) {
+    if (!webhook_lines_read(options->path, &hooks->arena, hooks->lines, &hooks->line_count, err) ||
+        !thread_sleeper_start(&hooks->thread, work, hooks, "no resources for webhooks", err)) {
         destroy(hooks);
         return false;
     }
@@ -398,8 +387,7 @@ void webhooks_stop(struct webhooks *hooks)
     }
     (void)pthread_mutex_lock(&hooks->lock);
     hooks->is_ending = true;
-    (void)pthread_cond_signal(&hooks->wake);
     (void)pthread_mutex_unlock(&hooks->lock);
-    (void)pthread_join(hooks->thread, NULL);
+    thread_sleeper_join(&hooks->thread, &hooks->lock);
     destroy(hooks);
 }

@@ -1,7 +1,6 @@
 #include "ingest/jobs/queue/claims.h"
 
 #include "ingest/base/monotonic.h"
-#include "ingest/base/thread.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/store/store_leases.h"
 #include "ingest/store/store_nodes.h"
@@ -169,7 +168,8 @@ static void *claims_run(void *argument)
             continue;
         }
         bool looks = claims_have_room(jobs) && monotonic_is_before(&look_at, &renew_at);
-        (void)pthread_cond_timedwait(&claims->wake, &jobs->lock, looks ? &look_at : &renew_at);
+        (void)pthread_cond_timedwait(&claims->thread.wake, &jobs->lock,
+                                     looks ? &look_at : &renew_at);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return NULL;
@@ -177,42 +177,27 @@ static void *claims_run(void *argument)
 
 bool claims_start(struct jobs *jobs, struct err *err)
 {
-    struct claims *claims = &jobs->claims;
-    if (!store_is_on_server(jobs->store)) {
-        return true;
-    }
-    if (!monotonic_cond_init(&claims->wake)) {
-        return err_set(err, ERR_NO_MEMORY, "no resources to claim jobs");
-    }
-    claims->runs = thread_start(&claims->thread, claims_run, jobs) == 0;
-    if (!claims->runs) {
-        (void)pthread_cond_destroy(&claims->wake);
-        return err_set(err, ERR_NO_MEMORY, "no resources to claim jobs");
-    }
-    return true;
+    return !store_is_on_server(jobs->store) ||
+           thread_sleeper_start(&jobs->claims.thread, claims_run, jobs,
+                                "no resources to claim jobs", err);
 }
 
 void claims_wake(struct jobs *jobs)
 {
-    if (jobs->claims.runs) {
-        jobs->claims.is_called = true;
-        (void)pthread_cond_signal(&jobs->claims.wake);
-    }
+    jobs->claims.is_called = true;
+    thread_sleeper_wake(&jobs->claims.thread);
 }
 
 void claims_end(struct jobs *jobs)
 {
     struct claims *claims = &jobs->claims;
-    if (!claims->runs) {
+    if (!claims->thread.runs) {
         return;
     }
     (void)pthread_mutex_lock(&jobs->lock);
     claims->stop = true;
-    (void)pthread_cond_signal(&claims->wake);
     (void)pthread_mutex_unlock(&jobs->lock);
-    (void)pthread_join(claims->thread, NULL);
-    (void)pthread_cond_destroy(&claims->wake);
-    claims->runs = false;
+    thread_sleeper_join(&claims->thread, &jobs->lock);
     give_back(jobs, 0);
 }
 
@@ -261,7 +246,7 @@ static struct job *take_waiting(struct jobs *jobs)
 void jobs_hand_over(struct jobs *jobs)
 {
     struct err err = ERR_INIT;
-    if (!jobs->claims.runs) {
+    if (!jobs->claims.thread.runs) {
         return;
     }
     if (!store_node_drain(jobs->store, &err)) {

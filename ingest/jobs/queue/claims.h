@@ -6,17 +6,15 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/thread.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 
 struct jobs;
 
 struct claims {
-    pthread_t thread;
-    bool runs;
-    pthread_cond_t wake; /* guarded by the lock of the jobs, as is what follows */
-    bool is_called;
+    struct thread_sleeper thread;
+    bool is_called;      /* guarded by the lock of the jobs, as is what follows */
     bool is_handed_over; /* nothing new is taken */
     bool stop;
 };

@@ -494,7 +494,7 @@ static bool enqueue(struct jobs *jobs,
         return err_set(err, ERR_NO_MEMORY, "no memory for a job");
     }
     (void)pthread_mutex_lock(&jobs->lock);
-    row->is_for_others = jobs->claims.runs && streaming == NULL && !claims_have_room(jobs);
+    row->is_for_others = jobs->claims.thread.runs && streaming == NULL && !claims_have_room(jobs);
     (void)pthread_mutex_unlock(&jobs->lock);
     job->is_for_others = row->is_for_others;
     if (!store_job_add(jobs->store, row, &job->id, err)) {

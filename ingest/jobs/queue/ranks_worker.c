@@ -2,7 +2,6 @@
 
 #include "ingest/base/memory/arena.h"
 #include "ingest/base/monotonic.h"
-#include "ingest/base/thread.h"
 #include "ingest/jobs/queue/background.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/query/ranks/ranks.h"
@@ -37,7 +36,7 @@ void ranks_worker_note(struct jobs *jobs, const char *run)
     if (copy != NULL) {
         worker->due[worker->due_count++] = (struct ranks_due){copy, monotonic_after(QUIET_MS)};
     }
-    (void)pthread_cond_signal(&worker->wake);
+    thread_sleeper_wake(&worker->thread);
 }
 
 static bool has_job(const struct jobs *jobs, const char *run)
@@ -119,10 +118,10 @@ static void *ranks_worker_run(void *argument)
     while (!jobs->stopping) {
         struct timespec now = monotonic_after(0);
         if (worker->due_count == 0) {
-            (void)pthread_cond_wait(&worker->wake, &jobs->lock);
+            (void)pthread_cond_wait(&worker->thread.wake, &jobs->lock);
         } else if (monotonic_is_before(&now, &worker->due[0].at)) {
             struct timespec at = worker->due[0].at;
-            (void)pthread_cond_timedwait(&worker->wake, &jobs->lock, &at);
+            (void)pthread_cond_timedwait(&worker->thread.wake, &jobs->lock, &at);
         } else {
             work(jobs);
         }
@@ -133,32 +132,15 @@ static void *ranks_worker_run(void *argument)
 
 bool ranks_worker_start(struct jobs *jobs, struct err *err)
 {
-    struct ranks_worker *worker = &jobs->ranks;
-    if (!monotonic_cond_init(&worker->wake)) {
-        return err_set(err, ERR_NO_MEMORY, "no resources for the views of ranks");
-    }
-    worker->runs = thread_start(&worker->thread, ranks_worker_run, jobs) == 0;
-    if (!worker->runs) {
-        (void)pthread_cond_destroy(&worker->wake);
-        return err_set(err, ERR_NO_MEMORY, "no resources for the views of ranks");
-    }
-    return true;
+    return thread_sleeper_start(&jobs->ranks.thread, ranks_worker_run, jobs,
+                                "no resources for the views of ranks", err);
 }
 
 void ranks_worker_join(struct jobs *jobs)
 {
-    struct ranks_worker *worker = &jobs->ranks;
-    if (!worker->runs) {
-        return;
-    }
-    (void)pthread_mutex_lock(&jobs->lock);
-    (void)pthread_cond_signal(&worker->wake);
-    (void)pthread_mutex_unlock(&jobs->lock);
-    (void)pthread_join(worker->thread, NULL);
+    thread_sleeper_join(&jobs->ranks.thread, &jobs->lock);
     /* Jobs that ended after it have left some. */
-    while (worker->due_count > 0) {
-        take_out(worker, 0);
+    while (jobs->ranks.due_count > 0) {
+        take_out(&jobs->ranks, 0);
     }
-    (void)pthread_cond_destroy(&worker->wake);
-    worker->runs = false;
 }

@@ -6,8 +6,8 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/thread.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
@@ -18,10 +18,8 @@
 struct jobs;
 
 struct ranks_worker {
-    pthread_t thread;
-    bool runs;
-    pthread_cond_t wake; /* guarded by the lock of the jobs, as is what follows */
-    struct ranks_due {
+    struct thread_sleeper thread;
+    struct ranks_due { /* guarded by the lock of the jobs, as is what follows */
         char *run;
         struct timespec at;
     } due[RANKS_WORKER_RUNS_MAX]; /* by time */

@@ -1,7 +1,6 @@
 #include "ingest/jobs/queue/retention_worker.h"
 
 #include "ingest/base/monotonic.h"
-#include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/store/store_nodes.h"
@@ -181,7 +180,7 @@ static void *retention_worker_run(void *argument)
             store_is_on_server(jobs->store) ? SHARED_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
         int waited = 0;
         while (!retention->is_called && !atomic_load(&retention->stop) && waited == 0) {
-            waited = pthread_cond_timedwait(&retention->wake, &jobs->lock, &next);
+            waited = pthread_cond_timedwait(&retention->thread.wake, &jobs->lock, &next);
         }
     }
     (void)pthread_mutex_unlock(&jobs->lock);
@@ -190,19 +189,9 @@ static void *retention_worker_run(void *argument)
 
 bool retention_worker_start(struct jobs *jobs, struct err *err)
 {
-    struct retention_worker *retention = &jobs->retention;
-    if (!retention_has_rules(&retention->rules)) {
-        return true;
-    }
-    if (!monotonic_cond_init(&retention->wake)) {
-        return err_set(err, ERR_NO_MEMORY, "no resources for the keeping of quotas and ages");
-    }
-    retention->runs = thread_start(&retention->thread, retention_worker_run, jobs) == 0;
-    if (!retention->runs) {
-        (void)pthread_cond_destroy(&retention->wake);
-        return err_set(err, ERR_NO_MEMORY, "no resources for the keeping of quotas and ages");
-    }
-    return true;
+    return !retention_has_rules(&jobs->retention.rules) ||
+           thread_sleeper_start(&jobs->retention.thread, retention_worker_run, jobs,
+                                "no resources for the keeping of quotas and ages", err);
 }
 
 void retention_worker_wake(struct jobs *jobs, struct job *job)
@@ -211,25 +200,17 @@ void retention_worker_wake(struct jobs *jobs, struct job *job)
     job->next = retention->arrivals;
     retention->arrivals = job;
     retention->is_called = true;
-    (void)pthread_cond_signal(&retention->wake);
+    thread_sleeper_wake(&retention->thread);
 }
 
 void retention_worker_stop(struct jobs *jobs)
 {
     atomic_store(&jobs->retention.stop, true);
-    if (jobs->retention.runs) {
-        (void)pthread_cond_signal(&jobs->retention.wake);
-    }
+    thread_sleeper_wake(&jobs->retention.thread);
 }
 
 void retention_worker_join(struct jobs *jobs)
 {
-    struct retention_worker *retention = &jobs->retention;
-    if (!retention->runs) {
-        return;
-    }
-    (void)pthread_join(retention->thread, NULL);
-    (void)pthread_cond_destroy(&retention->wake);
-    retention->runs = false;
+    thread_sleeper_join(&jobs->retention.thread, &jobs->lock);
     free_arrivals(jobs);
 }

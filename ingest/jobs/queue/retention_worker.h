@@ -7,9 +7,9 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/base/thread.h"
 #include "ingest/store/catalogue/retention.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,11 +19,9 @@ struct jobs;
 
 struct retention_worker {
     struct retention_rules rules;
-    pthread_t thread;
-    bool runs;
-    pthread_cond_t wake; /* guarded by the lock of the jobs, as is what follows */
-    bool is_called;
-    struct job *arrivals;                     /* jobs published since the last pass */
+    struct thread_sleeper thread;
+    bool is_called;       /* guarded by the lock of the jobs, as is what follows */
+    struct job *arrivals; /* jobs published since the last pass */
     uint64_t removed[RETENTION_REASON_COUNT]; /* runs, since the process started */
     _Atomic bool stop;
 };

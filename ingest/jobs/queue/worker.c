@@ -308,7 +308,7 @@ static void finish(struct jobs *jobs,
     } else {
         jobs->counts.failed++;
     }
-    if (ok && jobs->retention.runs) {
+    if (ok && jobs->retention.thread.runs) {
         jobs_take_out(jobs, job);
         retention_worker_wake(jobs, job);
     } else if (noted) {
