@@ -115,9 +115,11 @@ bool meta_metrics(struct api_call *call, struct err *err)
     const struct api *api = call->api;
     struct buf *out = &call->response->body;
     struct jobs_counts jobs;
+    if (!jobs_counts(api->jobs, &jobs, err)) {
+        return false;
+    }
     exposition_head(out, "build_info", "gauge", "The version of the program; always 1.");
     buf_puts(out, "kinetoscope_build_info{version=\"" KS_VERSION "\"} 1\n");
-    jobs_counts(api->jobs, &jobs);
     put_jobs(out, &jobs);
     put_removed(out, &jobs);
     if (!put_storage(api->store, jobs_retention(api->jobs), out, err) ||

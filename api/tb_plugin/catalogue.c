@@ -16,10 +16,10 @@ bool plugin_runs(struct api_call *call, struct err *err)
     size_t count = 0;
     int64_t total = 0;
     struct jobs_counts jobs;
-    if (!store_runs(call->snapshot, call_arena(call), &page, &runs, &count, &total, err)) {
+    if (!store_runs(call->snapshot, call_arena(call), &page, &runs, &count, &total, err) ||
+        !jobs_counts(call->api->jobs, &jobs, err)) {
         return false;
     }
-    jobs_counts(call->api->jobs, &jobs);
     struct json_write w = call_json(call, true);
     jw_object_begin(&w);
     jw_key(&w, "runs");

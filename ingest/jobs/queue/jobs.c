@@ -470,6 +470,10 @@ static enum decision decide(struct jobs *jobs,
 static bool has_room(struct jobs *jobs, struct err *err)
 {
     uint64_t queued = 0;
+    uint64_t again = 0;
+    if (!store_jobs_unclaimed(jobs->store, &queued, &again, err)) {
+        return false;
+    }
     (void)pthread_mutex_lock(&jobs->lock);
     for (const struct job *job = jobs->head; job != NULL; job = job->next) {
         queued += job->state == JOB_QUEUED && !job->is_again;
@@ -630,14 +634,21 @@ bool jobs_submit(struct jobs *jobs,
     return is_answered && dropped;
 }
 
-void jobs_counts(struct jobs *jobs, struct jobs_counts *out)
+bool jobs_counts(struct jobs *jobs, struct jobs_counts *out, struct err *err)
 {
+    uint64_t uploads;
+    uint64_t again;
+    if (!store_jobs_unclaimed(jobs->store, &uploads, &again, err)) {
+        return false;
+    }
     (void)pthread_mutex_lock(&jobs->lock);
     *out = jobs->counts;
+    out->queued = uploads + again;
     memcpy(out->removed, jobs->retention.removed, sizeof out->removed);
     for (const struct job *job = jobs->head; job != NULL; job = job->next) {
         out->queued += job->state == JOB_QUEUED;
         out->running += job->state == JOB_RUNNING;
     }
     (void)pthread_mutex_unlock(&jobs->lock);
+    return true;
 }

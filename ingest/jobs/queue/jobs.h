@@ -26,7 +26,7 @@ struct jobs_options {
                               */
     struct input_limits input_limits; /* of each file, as in pipeline_options */
     uint64_t max_events;
-    uint64_t max_queued; /* queued jobs at most; 0: no limit */
+    uint64_t max_queued; /* queued jobs at most, of all servers together; 0: no limit */
     bool retain_raw;
     bool in_background; /* workers yield to the other threads of the process (background.h) */
     struct retention_rules
@@ -178,7 +178,9 @@ void jobs_derive_end(struct jobs *jobs);
 extern const uint32_t jobs_duration_bounds_ms[JOBS_DURATIONS - 1];
 
 struct jobs_counts {
-    uint64_t queued, running, done, failed; /* done, failed: since the start of the process */
+    /* queued: here, or for whichever server has room; done, failed: since the start of the process
+     */
+    uint64_t queued, running, done, failed;
     uint64_t bytes_ingested;
     uint64_t events_ingested;
     uint64_t streamed;                        /* done jobs whose file was read while it arrived */
@@ -186,6 +188,6 @@ struct jobs_counts {
     uint64_t took_us;                         /* running time of all of them */
     uint64_t removed[RETENTION_REASON_COUNT]; /* runs that retention removed */
 };
-void jobs_counts(struct jobs *jobs, struct jobs_counts *out);
+bool jobs_counts(struct jobs *jobs, struct jobs_counts *out, struct err *err) KS_MUST_USE;
 
 #endif

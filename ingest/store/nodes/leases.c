@@ -241,6 +241,31 @@ static bool is_claimable(struct store *store, bool *any, struct err *err)
     return ok;
 }
 
+bool store_jobs_unclaimed(struct store *store, uint64_t *uploads, uint64_t *again, struct err *err)
+{
+    struct db *db;
+    struct db_stmt st;
+    *uploads = 0;
+    *again = 0;
+    if (store->database_url == NULL) {
+        return true;
+    }
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    db_prepare(&st, db,
+               "SELECT count(*) - count(t.job_id), count(t.job_id) FROM job AS j"
+               " LEFT JOIN taken_over AS t ON t.job_id = j.id"
+               " WHERE j." UNFINISHED " AND j." NOBODY_HAS);
+    if (db_next(&st)) {
+        *uploads = (uint64_t)db_get_int(&st);
+        *again = (uint64_t)db_get_int(&st);
+    }
+    bool ok = db_done(&st, err);
+    store_read_end(store, db);
+    return ok;
+}
+
 bool store_job_claim(struct store *store,
                      struct arena *arena,
                      struct store_job **job,

@@ -161,6 +161,17 @@ class Case(unittest.TestCase):
         self.assertEqual(stays.names('run'), ['slow.json.gz', 'waits.json'])
         self.assertEqual(stays.states(), {'stays': 'serving'})
 
+    def test_uploads_that_wait_for_any_server_count(self):
+        node = self.enterContext(Node(self, 'n0', '--max-ratio', '0', '--max-queued-jobs', '1', '--drain-seconds', '0'))
+        runs = node.asynchronous('run', 'slow.json.gz', kinetoscope.blank_bomb(16))
+        while node.get('/api/v1/jobs/%d' % runs).json()['state'] != 'running':
+            time.sleep(0.01)
+        node.asynchronous('run', 'waits.json', trace(1))
+        self.assertIn(b'kinetoscope_jobs{state="queued"} 1', node.get('/metrics').body)
+        refusal = node.put('run', 'refused.json', trace(2))
+        self.assertEqual(refusal.status, 503)
+        self.assertIn(b'--max-queued-jobs', refusal.body)
+
     def test_kills_and_stops_under_load(self):
         nodes, chance = self.nodes(3), random.Random(OPTIONS.seed)
         acknowledged, stop = {}, threading.Event()

@@ -92,7 +92,7 @@ static void a_file_goes_all_the_way(void **state)
     assert_int_equal(trace->event_count, 1);
     assert_int_equal(trace->operator_count, 1);
     struct jobs_counts counts;
-    jobs_counts(jobs, &counts);
+    assert_ok(f, jobs_counts(jobs, &counts, &f->err));
     assert_int_equal(counts.done, 1);
     assert_int_equal(counts.failed + counts.queued + counts.running, 0);
     assert_int_equal(counts.bytes_ingested, strlen(bytes));
@@ -188,7 +188,7 @@ static void queued_jobs_are_known_by_name(void **state)
     assert_int_equal(status.state, JOB_QUEUED);
     assert_fails(f, jobs_wait(jobs, &f->arena, first, 0, -1, &status, &f->err), ERR_UNAVAILABLE);
     struct jobs_counts counts;
-    jobs_counts(jobs, &counts);
+    assert_ok(f, jobs_counts(jobs, &counts, &f->err));
     assert_int_equal(counts.queued, 2);
     jobs_destroy(jobs);
 
@@ -335,7 +335,7 @@ static void a_model_beyond_its_share_gets_the_whole(void **state)
     assert_int_equal(status.state, JOB_DONE);
     assert_true(largest >= 16);
     struct jobs_counts counts;
-    jobs_counts(jobs, &counts);
+    assert_ok(f, jobs_counts(jobs, &counts, &f->err));
     assert_int_equal(counts.done, 1);
     assert_int_equal(counts.failed, 0);
     assert_int_equal(counts.events_ingested, MANY_EVENTS);
@@ -368,7 +368,7 @@ static void many_files_at_once(void **state)
     assert_ok(f, READ(f->store, store_traces, &f->arena, "r", &traces, &count, &f->err));
     assert_int_equal(count, FILES - FILES / 10);
     struct jobs_counts counts;
-    jobs_counts(jobs, &counts);
+    assert_ok(f, jobs_counts(jobs, &counts, &f->err));
     assert_int_equal(counts.done, FILES - FILES / 10);
     assert_int_equal(counts.failed, FILES / 10);
     jobs_destroy(jobs);

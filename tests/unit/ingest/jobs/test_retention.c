@@ -360,7 +360,8 @@ static struct jobs *create_jobs(struct fixture *f, struct retention_rules rules)
 static uint64_t removed_for(struct jobs *jobs, enum retention_reason reason)
 {
     struct jobs_counts counts;
-    jobs_counts(jobs, &counts);
+    struct err err = ERR_INIT;
+    assert_true(jobs_counts(jobs, &counts, &err));
     return counts.removed[reason];
 }
 

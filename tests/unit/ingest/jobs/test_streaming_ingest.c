@@ -86,7 +86,8 @@ static struct jobs_status hand_in(struct sending *s)
 static uint64_t streamed(struct jobs *jobs)
 {
     struct jobs_counts counts;
-    jobs_counts(jobs, &counts);
+    struct err err = ERR_INIT;
+    assert_true(jobs_counts(jobs, &counts, &err));
     return counts.streamed;
 }
 
