@@ -361,16 +361,15 @@ enum likeness { LIKE_ALL, LIKE_BUT_MARKER, LIKE_BUT_RANK, LIKE_NOTHING };
 
 /* Who hands in the same bytes again and asks for nothing takes them as they were read. */
 static enum likeness
-likeness_to(const char *sha256_hex, const struct jobs_hints *hints, const struct store_job *row)
+likeness_of(const struct store_job *row, const char *sha256_hex, const char *marker, int64_t rank)
 {
     if (strcmp(sha256_hex, row->sha256_hex) != 0) {
         return LIKE_NOTHING;
     }
-    bool same_marker = hints->marker == NULL || row->marker == NULL
-                           ? hints->marker == row->marker
-                           : strcmp(hints->marker, row->marker) == 0;
+    bool same_marker = marker == NULL || row->marker == NULL ? marker == row->marker
+                                                             : strcmp(marker, row->marker) == 0;
     bool takes_marker = same_marker || (row->marker == NULL && !row->replace);
-    bool takes_rank = hints->rank == row->rank || (row->rank == STORE_NO_RANK && !row->replace);
+    bool takes_rank = rank == row->rank || (row->rank == STORE_NO_RANK && !row->replace);
     return !takes_marker ? LIKE_BUT_MARKER : !takes_rank ? LIKE_BUT_RANK : LIKE_ALL;
 }
 
@@ -422,8 +421,7 @@ static enum decision decide(struct jobs *jobs,
     const struct job *live = find_by_name(jobs, row->run, row->file_name);
     if (live != NULL) {
         live_id = live->id;
-        struct jobs_hints hints = {.marker = live->marker, .rank = live->rank};
-        likeness = likeness_to(live->sha256_hex, &hints, row);
+        likeness = likeness_of(row, live->sha256_hex, live->marker, live->rank);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     struct store_job *elsewhere = NULL;
@@ -432,8 +430,7 @@ static enum decision decide(struct jobs *jobs,
         return DECIDED_REFUSE;
     }
     if (elsewhere != NULL) {
-        struct jobs_hints hints = {.marker = elsewhere->marker, .rank = elsewhere->rank};
-        likeness = likeness_to(elsewhere->sha256_hex, &hints, row);
+        likeness = likeness_of(row, elsewhere->sha256_hex, elsewhere->marker, elsewhere->rank);
         live_id = elsewhere->id;
     }
     if (live_id != 0) {
@@ -450,8 +447,7 @@ static enum decision decide(struct jobs *jobs,
     if (there.sha256_hex == NULL) {
         return DECIDED_QUEUE;
     }
-    struct jobs_hints hints = {.marker = there.marker, .rank = there.rank};
-    likeness = likeness_to(there.sha256_hex, &hints, row);
+    likeness = likeness_of(row, there.sha256_hex, there.marker, there.rank);
     if (likeness == LIKE_ALL) {
         out->already = true;
         out->trace_ids = there.trace_ids;
