@@ -35,7 +35,7 @@ static bool is_running_here(struct jobs *jobs, int64_t id)
     (void)pthread_mutex_lock(&jobs->lock);
     struct job *job = jobs_find(jobs, id);
     if (job != NULL) {
-        job->is_lost = false;
+        atomic_store(&job->is_lost, false);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return job != NULL;
@@ -82,7 +82,7 @@ static struct job *take_lost(struct jobs *jobs, const int64_t *ids, size_t count
         if (bsearch(&job->id, ids, count, sizeof *ids, compare_ids) != NULL) {
             continue;
         }
-        job->is_lost = job->state == JOB_RUNNING;
+        atomic_store(&job->is_lost, job->state == JOB_RUNNING);
         if (job->state == JOB_QUEUED) {
             jobs_take_out(jobs, job);
             job->next = lost;
@@ -152,24 +152,23 @@ static void *claims_run(void *argument)
     struct timespec look_at = monotonic_after(0);
     (void)pthread_mutex_lock(&jobs->lock);
     while (!claims->stop) {
-        bool renews = is_past(&renew_at);
-        bool claims_one =
-            !renews && claims_have_room(jobs) && (claims->is_called || is_past(&look_at));
-        if (renews || claims_one) {
+        if (is_past(&renew_at)) {
+            renew_at = monotonic_after(STORE_RENEW_MS);
+            (void)pthread_mutex_unlock(&jobs->lock);
+            renew(jobs);
+            (void)pthread_mutex_lock(&jobs->lock);
+        } else if (!claims_have_room(jobs)) {
+            (void)pthread_cond_timedwait(&claims->thread.wake, &jobs->lock, &renew_at);
+        } else if (claims->is_called || is_past(&look_at)) {
             claims->is_called = false;
             (void)pthread_mutex_unlock(&jobs->lock);
-            if (renews) {
-                renew_at = monotonic_after(STORE_RENEW_MS);
-                renew(jobs);
-            } else {
-                look_at = monotonic_after(claim_one(jobs) ? 0 : LOOK_INTERVAL_MS);
-            }
+            look_at = monotonic_after(claim_one(jobs) ? 0 : LOOK_INTERVAL_MS);
             (void)pthread_mutex_lock(&jobs->lock);
-            continue;
+        } else {
+            (void)pthread_cond_timedwait(&claims->thread.wake, &jobs->lock,
+                                         monotonic_is_before(&look_at, &renew_at) ? &look_at
+                                                                                  : &renew_at);
         }
-        bool looks = claims_have_room(jobs) && monotonic_is_before(&look_at, &renew_at);
-        (void)pthread_cond_timedwait(&claims->thread.wake, &jobs->lock,
-                                     looks ? &look_at : &renew_at);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return NULL;

@@ -9,6 +9,7 @@
 #include "ingest/jobs/queue/streaming_ingest.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 /* Where the uploaded bytes are: a job may run before they are on disk, but not end. */
@@ -28,9 +29,9 @@ struct job {
     uint64_t estimate_bytes; /* estimate of what its model will need */
     uint64_t grant_bytes;    /* what it may use while it runs */
     unsigned attempt;
-    bool is_again;      /* analyses again what was there: see struct store_job */
-    bool is_for_others; /* only until its bytes have arrived: no worker of ours takes it */
-    bool is_lost;       /* another server has it: what its worker does changes nothing */
+    bool is_again;        /* analyses again what was there: see struct store_job */
+    bool is_for_others;   /* only until its bytes have arrived: no worker of ours takes it */
+    _Atomic bool is_lost; /* another server has it: what its worker does changes nothing */
     enum job_state state;
     enum job_arrival arrival;
     struct streaming_ingest *streaming; /* its streaming read; NULL: none */

@@ -251,8 +251,9 @@ static bool settle(struct jobs *jobs, struct job *job, bool ok, const struct err
 {
     struct err err = ERR_INIT;
     if (!ok && !store_job_failed(jobs->store, job->id, error, &err)) {
-        job->is_lost = err.code == ERR_NOT_FOUND && store_is_on_server(jobs->store);
-        if (job->is_lost) {
+        bool is_lost = err.code == ERR_NOT_FOUND && store_is_on_server(jobs->store);
+        atomic_store(&job->is_lost, is_lost);
+        if (is_lost) {
             log_write(jobs->log, LOG_WARN, "job %lld: another server has it", (long long)job->id);
             return true;
         }
@@ -296,7 +297,7 @@ static void finish(struct jobs *jobs,
                    uint64_t events,
                    const struct err *error)
 {
-    if (!ok && job->is_lost) {
+    if (!ok && atomic_load(&job->is_lost)) {
         jobs_remove(jobs, job);
         return;
     }
@@ -389,13 +390,13 @@ static void run_one(struct jobs *jobs, struct job *job)
     (void)pthread_mutex_unlock(&jobs->lock);
 
     bool ok = run_job(jobs, job, &events, &error);
-    bool again = !ok && !job->is_lost &&
+    bool again = !ok && !atomic_load(&job->is_lost) &&
                  (deserves_more_memory(jobs, job, &error) || lost_server(jobs, &error));
     if (!ok && !again) {
         await_bytes(jobs, job, &error);
     }
     bool noted = again || settle(jobs, job, ok, &error);
-    if (ok || !(again || job->is_lost)) {
+    if (ok || !(again || atomic_load(&job->is_lost))) {
         log_end(jobs, job, ok, &error);
     }
 
