@@ -155,6 +155,16 @@ class ExecutionTraces(unittest.TestCase):
             mine = upload(server, 'job', 'execution_rank0.json', recordings.execution_trace())['id']
             self.assertEqual(server.get(path).json()['execution_trace']['id'], mine)
 
+    def test_two_of_unknown_rank_never_answer(self):
+        """However many others come before them: eight are read."""
+        with kinetoscope.Server() as server:
+            kineto = upload(server, 'job', 'rank0.pt.trace.json', recordings.execution_kineto())['id']
+            for number in range(7):
+                upload(server, 'job', 'x%d_rank0.json' % number, recordings.execution_trace().replace(b'aten::', b'x::'))
+            for name in ('execution.json', 'another.json'):
+                upload(server, 'job', name, recordings.execution_trace())
+            self.assertIsNone(server.get('/api/v1/traces/%d/events/2/tensors' % kineto).json()['execution_trace'])
+
     def test_damage(self):
         with kinetoscope.Server() as server:
             cut = upload(server, 'cut', 'execution.json', recordings.execution_trace()[:-900])

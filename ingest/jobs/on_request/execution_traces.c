@@ -45,28 +45,44 @@ static enum nearness nearness_of(const struct store_trace *source, const struct 
     return strcmp(source->worker, trace->worker) == 0 ? SAME_WORKER : UNKNOWN_RANK;
 }
 
+/* Returns how many there are, of which the first are kept. */
+static size_t add_sources(struct reading *reading,
+                          const struct store_trace *traces,
+                          size_t count,
+                          enum nearness near)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_one = (traces[i].views >> VIEW_EXECUTION & 1U) != 0 &&
+                      nearness_of(&traces[i], reading->trace) == near;
+        if (is_one && reading->source_count < SOURCES_MAX) {
+            reading->sources[reading->source_count++] = &traces[i];
+        }
+        found += is_one;
+    }
+    return found;
+}
+
 /* Ranks run the same calls: one of another rank would answer, and wrongly. */
 static bool find_sources(struct reading *reading)
 {
     struct store_trace *traces = NULL;
-    size_t counts[OTHER_RANK + 1] = {0};
     size_t count = 0;
     struct store_snapshot state;
     store_snapshot_init(&state, jobs_store(reading->jobs));
     bool ok =
         store_traces(&state, reading->arena, reading->trace->run, &traces, &count, reading->err);
     store_snapshot_close(&state);
-    for (enum nearness near = SAME_RANK; ok && near <= UNKNOWN_RANK; near++) {
-        for (size_t i = 0; i < count && reading->source_count < SOURCES_MAX; i++) {
-            if ((traces[i].views >> VIEW_EXECUTION & 1U) != 0 &&
-                nearness_of(&traces[i], reading->trace) == near) {
-                reading->sources[reading->source_count++] = &traces[i];
-                counts[near]++;
-            }
-        }
+    if (!ok) {
+        return false;
     }
-    reading->source_count -= counts[UNKNOWN_RANK] > 1 ? counts[UNKNOWN_RANK] : 0;
-    return ok;
+    (void)add_sources(reading, traces, count, SAME_RANK);
+    (void)add_sources(reading, traces, count, SAME_WORKER);
+    size_t known_count = reading->source_count;
+    if (add_sources(reading, traces, count, UNKNOWN_RANK) > 1) {
+        reading->source_count = known_count;
+    }
+    return true;
 }
 
 /* ---- loading ---- */
