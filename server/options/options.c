@@ -564,6 +564,11 @@ static void set_defaults(struct options *options)
     };
 }
 
+bool option_is_of(const struct option *option, enum options_command command)
+{
+    return (option->commands & FOR(command)) != 0;
+}
+
 void option_env_name(const struct option *option, char name[OPTION_ENV_BYTES])
 {
     size_t len = (size_t)snprintf(name, OPTION_ENV_BYTES, OPTION_ENV_PREFIX "%s", option->name);
@@ -582,8 +587,7 @@ static bool read_environment(struct parse *parse, const char *(*env)(const char 
         option_env_name(option, name);
         const char *text = env(name);
         const char *form = "";
-        bool used =
-            text != NULL && *text != '\0' && (option->commands & FOR(parse->options->command)) != 0;
+        bool used = text != NULL && *text != '\0' && option_is_of(option, parse->options->command);
         if (used && !option->set(parse->options, text, &form)) {
             return err_set(parse->err, ERR_BAD_REQUEST, "%s=%.100s: expected %s", name, text, form);
         }
@@ -599,7 +603,7 @@ static const struct option *find_option(enum options_command command, const char
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *option = &option_table[i];
-        if ((option->commands & FOR(command)) != 0 && strlen(option->name) == len &&
+        if (option_is_of(option, command) && strlen(option->name) == len &&
             strncmp(option->name, name, len) == 0) {
             return option;
         }

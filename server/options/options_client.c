@@ -4,7 +4,6 @@
 #include "ingest/base/text/affix.h"
 #include "server/options/options_value.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,16 +58,11 @@ bool option_set_p(struct options *o, const char *text, const char **form)
 
 bool option_set_trace(struct options *o, const char *text, const char **form)
 {
-    char *end = NULL;
-    errno = 0;
-    long long id = strtoll(text, &end, 10);
     *form = "the id of a trace; at most 256 of them";
-    if (end == text || *end != '\0' || errno != 0 || id <= 0 ||
-        o->trace_count == OPTIONS_TRACES_MAX) {
-        return false;
-    }
-    o->trace_ids[o->trace_count++] = id;
-    return true;
+    bool ok = o->trace_count < OPTIONS_TRACES_MAX &&
+              value_number(text, 1, INT64_MAX, &o->trace_ids[o->trace_count]);
+    o->trace_count += ok;
+    return ok;
 }
 
 bool option_set_every(struct options *o, const char *text, const char **form)

@@ -4,11 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool is_of(const struct option *option, enum options_command about)
-{
-    return (option->commands & OPTION_FOR(about)) != 0;
-}
-
 static void help_option(FILE *stream, const struct option *option, size_t width)
 {
     char left[64];
@@ -27,7 +22,7 @@ static void help_group(FILE *stream,
     bool any = false;
     for (size_t i = 0; i < option_count; i++) {
         const struct option *option = &option_table[i];
-        if (is_of(option, about) && option->group == group) {
+        if (option_is_of(option, about) && option->group == group) {
             if (!any && title != NULL) {
                 (void)fprintf(stream, " %s:\n", title);
             }
@@ -50,12 +45,12 @@ static void help_options(FILE *stream, enum options_command about)
     for (size_t i = 0; i < option_count; i++) {
         const struct option *option = &option_table[i];
         size_t len = strlen(option->name) + (option->form == NULL ? 0 : strlen(option->form));
-        bool is_its = is_of(option, about);
+        bool is_its = option_is_of(option, about);
         width = is_its && len > width ? len : width;
         count += is_its;
     }
     for (size_t i = 0; count <= UNGROUPED_MAX && i < option_count; i++) {
-        if (is_of(&option_table[i], about)) {
+        if (option_is_of(&option_table[i], about)) {
             help_option(stream, &option_table[i], width);
         }
     }
@@ -67,7 +62,7 @@ static void help_options(FILE *stream, enum options_command about)
 static bool has_options(enum options_command about)
 {
     for (size_t i = 0; i < option_count; i++) {
-        if ((option_table[i].commands & OPTION_FOR(about)) != 0) {
+        if (option_is_of(&option_table[i], about)) {
             return true;
         }
     }

@@ -98,7 +98,7 @@ static void put_commands_of(FILE *stream, const struct option *option)
 {
     const char *before = ".\nTaken by ";
     for (int i = 0; i < COMMAND_COUNT; i++) {
-        if ((option->commands & OPTION_FOR(i)) != 0) {
+        if (option_is_of(option, (enum options_command)i)) {
             (void)fprintf(stream, "%s\\fB%s\\fR", before, command_table[i].name);
             before = ", ";
         }

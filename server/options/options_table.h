@@ -47,6 +47,7 @@ extern const struct option option_table[];
 extern const size_t option_count;
 extern const struct option_command command_table[COMMAND_COUNT];
 
+bool option_is_of(const struct option *option, enum options_command command);
 /* The environment variable of an option. */
 void option_env_name(const struct option *option, char name[OPTION_ENV_BYTES]);
 

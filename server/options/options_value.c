@@ -218,30 +218,28 @@ bool value_format(const char *text,
     return false;
 }
 
-bool value_pid(const char *text, int64_t *pid, const char **form)
+bool value_number(const char *text, int64_t least, int64_t most, int64_t *number)
 {
     char *end = NULL;
-    *form = "the number of a process";
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value == COMPARISON_NO_PID) {
+    if (end == text || *end != '\0' || errno != 0 || value < least || value > most) {
         return false;
     }
-    *pid = value;
+    *number = value;
     return true;
+}
+
+bool value_pid(const char *text, int64_t *pid, const char **form)
+{
+    *form = "the number of a process";
+    return value_number(text, COMPARISON_NO_PID + 1, INT64_MAX, pid);
 }
 
 bool value_rank(const char *text, int64_t *rank, const char **form)
 {
-    char *end = NULL;
     *form = "a number from 0 to 2147483647";
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < 0 || value > RANK_MAX) {
-        return false;
-    }
-    *rank = value;
-    return true;
+    return value_number(text, 0, RANK_MAX, rank);
 }
 
 bool value_kind(const char *text, int *kind, const char **form)

@@ -30,6 +30,7 @@ bool value_format(const char *text,
                   enum options_command command,
                   enum report_format *format,
                   const char **form) KS_MUST_USE;
+bool value_number(const char *text, int64_t least, int64_t most, int64_t *number) KS_MUST_USE;
 bool value_pid(const char *text, int64_t *pid, const char **form) KS_MUST_USE;
 bool value_rank(const char *text, int64_t *rank, const char **form) KS_MUST_USE;
 bool value_kind(const char *text, int *kind, const char **form) KS_MUST_USE;
