@@ -1,12 +1,12 @@
 /* One event with everything it says and everything it hangs together with. */
 #include "api/handlers.h"
 #include "api/timeline/common.h"
+#include "ingest/query/timeline/locate.h"
 #include "ingest/query/timeline/query.h"
 #include "ingest/store/events/documents/json_members.h"
 
 #include <string.h>
 
-#define NO_TRACK UINT32_MAX
 #define ARGS_KEY "\"args\""
 
 /* The object `args` of an event's text; "{}" when there is none. */
@@ -33,8 +33,8 @@ static void key_known(struct json_write *w, const char *key, int64_t value, bool
 
 static void write_place(struct json_write *w, uint32_t track, uint32_t lane)
 {
-    key_known(w, "track", track, track != NO_TRACK);
-    key_known(w, "lane", lane, track != NO_TRACK);
+    key_known(w, "track", track, track != TIMELINE_NO_TRACK);
+    key_known(w, "lane", lane, track != TIMELINE_NO_TRACK);
 }
 
 static void write_texts(struct json_write *w, const struct store_event *event)
@@ -106,7 +106,8 @@ bool timeline_event_get(struct api_call *call, struct err *err)
     if (!query_timeline_event(call->snapshot, call_arena(call), trace->id, number, &event, err)) {
         return timeline_gone(err);
     }
-    bool has_dur = event.track != NO_TRACK ? event.dur_ns != TIMELINE_INSTANT : event.event.has_dur;
+    bool has_dur =
+        event.track != TIMELINE_NO_TRACK ? event.dur_ns != TIMELINE_INSTANT : event.event.has_dur;
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "event", number);
@@ -114,7 +115,8 @@ bool timeline_event_get(struct api_call *call, struct err *err)
     jw_key_string(&w, "category", event.event.category);
     jw_key_string(&w, "phase", event.event.phase);
     key_known(&w, "start_ns", event.event.start_ns, event.event.has_start);
-    key_known(&w, "dur_ns", event.track != NO_TRACK ? event.dur_ns : event.event.dur_ns, has_dur);
+    key_known(&w, "dur_ns", event.track != TIMELINE_NO_TRACK ? event.dur_ns : event.event.dur_ns,
+              has_dur);
     write_place(&w, event.track, event.lane);
     write_texts(&w, &event.event);
     write_flows(&w, &event);

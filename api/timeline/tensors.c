@@ -2,6 +2,7 @@
 #include "api/handlers.h"
 #include "api/timeline/common.h"
 #include "ingest/jobs/on_request/execution_traces.h"
+#include "ingest/query/timeline/locate.h"
 #include "ingest/query/timeline/records.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ static void
 write_link(struct json_write *w, const struct call_link *link, const struct links *links)
 {
     const struct timeline_partner *call = call_of(links, link->record_id);
-    bool is_drawn = call != NULL && call->track != UINT32_MAX;
+    bool is_drawn = call != NULL && call->track != TIMELINE_NO_TRACK;
     bool has_dur = call != NULL && call->dur_ns != TIMELINE_INSTANT;
     jw_object_begin(w);
     jw_key_int(w, "node", (int64_t)link->node);

@@ -43,8 +43,7 @@ static enum err_code send_file(const struct options *options, const char *path)
         text_clean(&line, url);
         (void)printf("%s\n", line.ptr);
         (void)fflush(stdout);
-    }
-    if (!ok) {
+    } else {
         text_print_error(stderr, path, &err);
     }
     buf_free(&line);
