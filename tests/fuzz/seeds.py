@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the corpus: for each target the small inputs that fuzzing begins with. Regressions are no part of it.
+"""Writes into the corpus: for each target the small inputs that fuzzing begins with. Others there, which it learnt, stay.
 
 usage: seeds.py    (needs the program zstd)
 """
@@ -8,7 +8,6 @@ import gzip
 import hashlib
 import json
 import pathlib
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -305,17 +304,14 @@ def timeline_blocks():
 
 
 def main():
-    shutil.rmtree(CORPUS, ignore_errors=True)
     targets = {'trace_json': traces(), 'input': inputs(), 'tables': tables(), 'plugin_json': answers(), 'report': reports(), 'hardware': hardware(), 'recordings': {**dict(databases()), **others()},
                'multipart': forms(), 'query': queries(), 'body': bodies(), 'access': tokens(), 'column_codec': packed(),
                'event_blocks': event_blocks(), 'timeline_blocks': timeline_blocks()}
-    total = 0
     for target, files in targets.items():
-        (CORPUS / target).mkdir(parents=True)
+        (CORPUS / target).mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            content = content.encode() if isinstance(content, str) else content
-            (CORPUS / target / name).write_bytes(content)
-            total += len(content)
+            (CORPUS / target / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    total = sum(path.stat().st_size for path in CORPUS.glob('*/*'))
     print('%d targets, %d bytes' % (len(targets), total))
     return 0 if total <= MOST_BYTES else 1
 
