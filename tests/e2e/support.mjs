@@ -11,7 +11,7 @@
  *   KINETOSCOPE_CHROMIUM      the browser (default /usr/bin/chromium)
  *   KINETOSCOPE_THROTTLE      makes the page's processor so many times slower, to see that no test hangs on speed
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -119,6 +119,12 @@ export async function visit(page, url, hash) {
 /** Where a trace file of tests/fixtures is. @param {string} name @param {string} [file] */
 export function fixture(name, file = 'worker0.1700000000000.pt.trace.json.gz') {
     return path.join(root, 'tests/fixtures', name, file);
+}
+
+/** What tests/fixtures/recordings.py makes. @param {string} value in Python @param {string} [first] what runs before */
+export function recording(value, first = '') {
+    const script = `import sys\nsys.path.insert(0, sys.argv[1])\nimport recordings\n${first}\nsys.stdout.buffer.write(${value})`;
+    return execFileSync('python3', ['-c', script, path.join(root, 'tests/fixtures')], { maxBuffer: Infinity });
 }
 
 /**

@@ -1,26 +1,12 @@
 /** From an empty page to a read trace, by the page alone. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { writeFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, fixture, get, axeFaults, settled, eventually, clipboard } from './support.mjs';
+import { stage, visit, fixture, get, axeFaults, settled, eventually, clipboard } from './support.mjs';
 
-let server;
-let chrome;
-let page;
-let folder;
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-files-'));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, page } = await stage();
+
+/** To choose. @param {string} name @param {string | Buffer} content */
+const fileOf = (name, content) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) });
 
 test('an empty catalogue says how to begin', async () => {
     await visit(page, server.url, '#/');
@@ -67,10 +53,8 @@ test('several files dropped on any view go to one run', async () => {
 });
 
 test('what is no trace says so, with the place; other bytes under a taken name can replace', async () => {
-    const bad = path.join(folder, 'bad.pt.trace.json');
-    await writeFile(bad, 'this is not a trace');
-    const taken = path.join(folder, 'node0_0.1700000000000.pt.trace.json');
-    await writeFile(taken, '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"other","pid":1,"tid":1,"ts":1,"dur":5}]}');
+    const bad = fileOf('bad.pt.trace.json', 'this is not a trace');
+    const taken = fileOf('node0_0.1700000000000.pt.trace.json', '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"other","pid":1,"tid":1,"ts":1,"dur":5}]}');
     page.complaints.length = 0;
     await page.setInputFiles('#file-input', [bad, taken]);
     await page.fill('#run-name', 'two');
@@ -126,9 +110,8 @@ function tarOf(files) {
 }
 
 test('an archive gives its traces, and says what of it could not be read', async () => {
-    const file = path.join(folder, 'ranks.tar');
     const trace = '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":5}]}';
-    await writeFile(file, tarOf({ 'rank_0/t.json': trace, 'rank_1/t.json': trace, 'notes.txt': 'no trace' }));
+    const file = fileOf('ranks.tar', tarOf({ 'rank_0/t.json': trace, 'rank_1/t.json': trace, 'notes.txt': 'no trace' }));
     await visit(page, server.url, '#/');
     for (const time of ['first', 'again']) {
         await page.setInputFiles('#file-input', file);

@@ -1,10 +1,7 @@
 /** Efficiency: sentence, answers and table equal the API; the roofline by keyboard, as a table, of several traces; unknown devices. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, get, addressed, eventually, axeFaults, sameTime } from '../support.mjs';
+import { stage, visit, putText, get, addressed, eventually, axeFaults, sameTime } from '../support.mjs';
 import { siParts } from '../../../static/js/lib/fmt.js';
 
 const span = (cat, name, tid, ts, dur, args = {}) => ({ ph: 'X', cat, name, pid: 1, tid, ts, dur, args });
@@ -23,33 +20,15 @@ const events = [
 ];
 const trace = (device, list) => JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: device }], traceEvents: list });
 
-let server;
-let chrome;
-let page;
-let folder;
-const ids = {};
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-efficiency-'));
-    const upload = async (run, device, list) => {
-        const file = path.join(folder, `${run}.1700000000000.pt.trace.json`);
-        await writeFile(file, trace(device, list));
-        ids[run] = (await put(server.url, run, file)).id;
-    };
-    await upload('h100', 'NVIDIA H100 80GB HBM3', events);
-    await upload('a100', 'NVIDIA A100-SXM4-80GB', events);
-    await upload('fast', 'NVIDIA H100 80GB HBM3', work('gemm', 'aten::mm', 100, 10, 1, [[4096, 4096], [4096, 4096]]));
-    await upload('unknown', 'Some Device', events);
-    await upload('bare', 'NVIDIA H100 80GB HBM3', events.filter(({ cat }) => cat === 'cpu_op' || cat === 'user_annotation'));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, page } = await stage();
+const upload = async (run, device, list) => (await putText(server.url, run, `${run}.1700000000000.pt.trace.json`, trace(device, list))).id;
+const ids = {
+    h100: await upload('h100', 'NVIDIA H100 80GB HBM3', events),
+    a100: await upload('a100', 'NVIDIA A100-SXM4-80GB', events),
+    fast: await upload('fast', 'NVIDIA H100 80GB HBM3', work('gemm', 'aten::mm', 100, 10, 1, [[4096, 4096], [4096, 4096]])),
+    unknown: await upload('unknown', 'Some Device', events),
+    bare: await upload('bare', 'NVIDIA H100 80GB HBM3', events.filter(({ cat }) => cat === 'cpu_op' || cat === 'user_annotation')),
+};
 
 const open = (query = '', of = 'h100') => visit(page, server.url, `#/traces/${ids[of]}/efficiency${query}`);
 const plain = (text) => text?.replaceAll('\u00a0', ' ').trim() ?? '';

@@ -1,10 +1,7 @@
 /** Idle: the sentence and its figures equal the API, ways into the timeline, queue, critical path; the address holds all. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { startServer, startBrowser, newPage, visit, put, get, addressed, eventually, axeFaults, sameTime } from '../support.mjs';
+import { stage, visit, putText, get, addressed, eventually, axeFaults, sameTime } from '../support.mjs';
 import { thin } from '../../../static/js/views/idle/thin.js';
 
 const span = (cat, name, tid, ts, dur, args = {}) => ({ ph: 'X', cat, name, pid: 1, tid, ts, dur, args });
@@ -21,35 +18,14 @@ const host = [
 const trace = (events) => JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU', numSms: 100 }], traceEvents: [...host, ...events] });
 const device = [launch(1050, 30, 1), kernel('gemm', 7, 1100, 100, 1), launch(1900, 50, 2), kernel('softmax', 7, 2000, 100, 2), launch(2010, 20, 3), kernel('copy', 8, 2100, 50, 3)];
 
-let server;
-let chrome;
-let page;
-let folder;
-let id;
-let hostOnly;
-let early;
+/** The host waits right behind the first work, for what was launched before. */
+const waits = [kernel('gemm', 7, 1000, 10, 1), span('cuda_runtime', 'cudaMemcpy', 1, 1012, 900, { correlation: 9 }), launch(1920, 20, 2), kernel('gemm', 7, 1950, 2000, 2)];
 
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-idle-'));
-    const upload = async (run, events, text = trace(events)) => {
-        const file = path.join(folder, `${run}.1700000000000.pt.trace.json`);
-        await writeFile(file, text);
-        return (await put(server.url, run, file)).id;
-    };
-    id = await upload('idle', device);
-    hostOnly = await upload('host', []);
-    // The host waits right behind the first work, for what was launched before.
-    const waits = [kernel('gemm', 7, 1000, 10, 1), span('cuda_runtime', 'cudaMemcpy', 1, 1012, 900, { correlation: 9 }), launch(1920, 20, 2), kernel('gemm', 7, 1950, 2000, 2)];
-    early = await upload('early', [], JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU' }], traceEvents: waits }));
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, page } = await stage();
+const upload = async (run, text) => (await putText(server.url, run, `${run}.1700000000000.pt.trace.json`, text)).id;
+const id = await upload('idle', trace(device));
+const hostOnly = await upload('host', trace([]));
+const early = await upload('early', JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU' }], traceEvents: waits }));
 
 const open = (query = '', of = id) => visit(page, server.url, `#/traces/${of}/idle${query}`);
 const plain = (text) => text?.replaceAll('\u00a0', ' ').trim();

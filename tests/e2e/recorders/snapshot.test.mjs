@@ -1,49 +1,23 @@
 /** Memory snapshots: blocks over time in a window that the address keeps, who holds memory, and what another snapshot holds. */
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { startServer, startBrowser, newPage, visit, put, get, eventually, addressed, settled, axeFaults } from '../support.mjs';
+import { stage, newPage, visit, recording, putText, get, eventually, addressed, settled, axeFaults } from '../support.mjs';
 
-const FIXTURES = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../fixtures');
-/** Snapshots: a given one, one whose block is twice as large, and one with many small blocks beside a large one. */
-const MAKE = `
-import pickle, sys
-sys.path.insert(0, sys.argv[1])
-import recordings
-one, two, many = sys.argv[2:]
-open(one, 'wb').write(recordings.snapshot())
-open(two, 'wb').write(recordings.snapshot(peak_bytes=8192))
+/** Many small blocks beside a large one. */
+const MANY = `
+import pickle
 value = recordings.snapshot_value()
 trace = value['device_traces'][0]
 for at in range(9000):
     for action in ('alloc', 'free_requested'):
         trace.append({'action': action, 'addr': 0x100000 + 64 * (at % 100), 'size': 64, 'stream': 7, 'time_us': 2000 + at, 'frames': recordings.TRAIN})
-open(many, 'wb').write(pickle.dumps(value, protocol=4))
 `;
-const traces = {};
-let server;
-let chrome;
-let page;
-let folder;
-
-before(async () => {
-    server = await startServer();
-    chrome = await startBrowser();
-    page = await newPage(chrome.browser);
-    folder = await mkdtemp(path.join(tmpdir(), 'kinetoscope-snapshot-'));
-    const files = ['one', 'two', 'many'].map((name) => path.join(folder, `${name}.pickle`));
-    execFileSync('python3', ['-c', MAKE, FIXTURES, ...files]);
-    for (const file of files) traces[path.basename(file, '.pickle')] = await put(server.url, 'snapshots', file);
-});
-after(async () => {
-    await chrome?.stop();
-    await server?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
-});
+const { server, chrome, page } = await stage();
+const traces = {
+    one: await putText(server.url, 'snapshots', 'one.pickle', recording('recordings.snapshot()')),
+    two: await putText(server.url, 'snapshots', 'two.pickle', recording('recordings.snapshot(peak_bytes=8192)')),
+    many: await putText(server.url, 'snapshots', 'many.pickle', recording('pickle.dumps(value, protocol=4)', MANY)),
+};
 
 const canvas = (on = page) => on.locator('.snapshot-blocks');
 const span = async () => (await canvas().getAttribute('data-span')).split('-').map(Number);
