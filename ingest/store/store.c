@@ -108,11 +108,7 @@ static bool remove_unfinished(struct db *db, int64_t *uploads, struct err *err)
     *uploads = ok ? db_changes(db) : 0;
     /* Their clients were told nothing, and their files may be less than whole. */
     return ok &&
-           db_exec(db,
-                   "DELETE FROM job WHERE received_at_s = 0 AND state IN ('queued', 'running');"
-                   /* Of a copy of a server's catalogue. */
-                   "UPDATE job SET node = '', fence = 0 WHERE node <> ''"
-                   " AND state IN ('queued', 'running')",
+           db_exec(db, "DELETE FROM job WHERE received_at_s = 0 AND state IN ('queued', 'running')",
                    err);
 }
 

@@ -1,9 +1,8 @@
 /* Results of an older version of the analyses, by other rules of kernel classes than today's, or
  * whose file is missing or cut off, and those that someone asks for: their uploads get their jobs
- * back. What is queued looks as
- * after a takeover (catalogue/takeover.h). The old results stay until the new ones take their place
- * (results/swap.h). At a start each upload is one transaction: a crash leaves the rest for the next
- * one. */
+ * back. What is queued looks as after a takeover (catalogue/takeover.h). The old results stay until
+ * the new ones take their place (results/swap.h). At a start each upload is one transaction: a
+ * crash leaves the rest for the next one. */
 #include "ingest/store/internal.h"
 #include "ingest/store/results_files.h"
 #include "ingest/store/schema/schema.h"
@@ -93,11 +92,10 @@ static bool mark_lost_files(struct store *store, struct err *err)
     bool ok = true;
     /* Of a shared catalogue, those that this server made. */
     db_prepare(&st, store->writer,
-               "SELECT f.trace_id, f.size_bytes, f.key FROM results_file AS f JOIN trace AS t ON"
-               " t.id = f.trace_id LEFT JOIN upload AS u ON u.id = t.upload_id LEFT JOIN job AS j"
-               " ON j.id = u.job_id WHERE f.bytes IS NULL AND f.is_object = 0 AND (?1 = 0 OR "
-               "(f.kind = 0 AND"
-               " j.node = ?2))");
+               "SELECT f.trace_id, f.size_bytes, f.key FROM results_file AS f WHERE f.bytes IS NULL"
+               " AND f.is_object = 0 AND (?1 = 0 OR (f.kind = 0 AND EXISTS (SELECT 1 FROM trace AS"
+               " t JOIN upload AS u ON u.id = t.upload_id JOIN job AS j ON j.id = u.job_id"
+               " WHERE t.id = f.trace_id AND j.node = ?2)))");
     db_put_int(&st, store->is_shared);
     db_put_text(&st, store->node);
     while (ok && db_next(&st)) {

@@ -1,6 +1,7 @@
 #include "ingest/store/nodes/leases.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/base/order.h"
 #include "ingest/store/nodes/nodes.h"
 
 #include <stdlib.h>
@@ -167,20 +168,29 @@ int64_t lease_fence(const struct store *store, int64_t job_id)
     return 0;
 }
 
+static bool make_room(struct store *store, size_t count, struct err *err)
+{
+    if (count <= store->lease_capacity) {
+        return true;
+    }
+    size_t capacity = 2 * count + 8;
+    struct lease *grown = realloc(store->leases, capacity * sizeof *grown);
+    if (grown == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for a job");
+    }
+    store->leases = grown;
+    store->lease_capacity = capacity;
+    return true;
+}
+
 bool lease_note(struct store *store, struct lease lease, struct err *err)
 {
     size_t at = 0;
     while (at < store->lease_count && store->leases[at].job_id != lease.job_id) {
         at++;
     }
-    if (at == store->lease_capacity) {
-        size_t capacity = 2 * store->lease_capacity + 8;
-        struct lease *grown = realloc(store->leases, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return err_set(err, ERR_NO_MEMORY, "no memory for a job");
-        }
-        store->leases = grown;
-        store->lease_capacity = capacity;
+    if (!make_room(store, at + 1, err)) {
+        return false;
     }
     store->lease_count += at == store->lease_count;
     store->leases[at] = lease;
@@ -287,22 +297,17 @@ bool store_job_claim(struct store *store,
     return ok;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a;
-    int64_t right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
 static bool
 keep_leases(struct store *store, const struct lease *leases, size_t count, struct err *err)
 {
-    bool ok = true;
-    store->lease_count = 0;
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = lease_note(store, leases[i], err);
+    if (!make_room(store, count, err)) {
+        return false;
     }
-    return ok;
+    if (count > 0) {
+        memcpy(store->leases, leases, count * sizeof *leases);
+    }
+    store->lease_count = count;
+    return true;
 }
 
 bool store_leases_renew(
@@ -327,7 +332,7 @@ bool store_leases_renew(
     for (size_t i = 0; leases != NULL && i < *count; i++) {
         (*ids)[i] = leases[i].job_id;
     }
-    qsort(*ids, *count, sizeof **ids, compare_ids);
+    qsort(*ids, *count, sizeof **ids, order_i64_at);
     return true;
 }
 

@@ -18,7 +18,7 @@ struct lease {
 bool lease_claim(struct db *db, const char *node, struct lease *out, struct err *err) KS_MUST_USE;
 /* Fails jobs that nobody has and that were claimed too often. */
 bool lease_fail_crashing(struct db *db, struct err *err) KS_MUST_USE;
-/* Returns all claims of the node, in the arena, by id. */
+/* Returns all claims of the node, in the arena, in no order. */
 bool lease_renew(struct db *db,
                  const char *node,
                  struct arena *arena,

@@ -3,6 +3,9 @@
 #define KS_STORE_OBJECTS_BLOB_OBJECTS_INTERNAL_H
 
 #include "ingest/store/objects/blob_objects.h"
+#include "ingest/store/objects/objects.h"
+
+#include <pthread.h>
 
 /* Of a row of `object`: an upload or a job has its bytes. */
 #define BLOB_OBJECT_IS_NEEDED                                                          \
@@ -11,9 +14,6 @@
     " AND state IN ('queued', 'running'))"                                             \
     " OR EXISTS (SELECT 1 FROM job WHERE sha256 = object.sha256 AND" STORE_JOB_CRASHED \
     ") OR sha256 IN (SELECT j.sha256 FROM taken_over AS t JOIN job AS j ON j.id = t.job_id))"
-#include "ingest/store/objects/objects.h"
-
-#include <pthread.h>
 
 struct blob_put {
     struct blob_put *next; /* given up */
