@@ -89,6 +89,17 @@ bool store_events_search(struct store_snapshot *snapshot,
                          size_t *count,
                          size_t *total,
                          struct err *err) KS_MUST_USE;
+/* The same in one argument alone, whose key needs no escapes, and at any time: ends with the first
+ * `limit` events in the order of the file. */
+bool store_events_with(struct store_snapshot *snapshot,
+                       struct arena *arena,
+                       int64_t trace_id,
+                       const char *key,
+                       const char *q,
+                       size_t limit,
+                       struct store_event_hit **hits,
+                       size_t *count,
+                       struct err *err) KS_MUST_USE;
 
 /* ---- export ---- */
 

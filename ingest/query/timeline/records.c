@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Numbers of other kinds are equal by chance: so many events with one are looked at. */
+#define RECORD_KEY "Record function id"
+/* What is a text has others in it, as 164 has 64: so many events are looked at. */
 #define HITS_MAX 64
 
 static bool find_member(const char *text, size_t len, const char *name, struct json_slice *value)
@@ -29,7 +30,7 @@ uint64_t record_id_of(const char *event_json)
     struct json_slice value;
     uint64_t id = 0;
     if (!find_member(event_json, strlen(event_json), "\"args\"", &args) || args.len == 0 ||
-        *args.text != '{' || !find_member(args.text, args.len, "\"Record function id\"", &value)) {
+        *args.text != '{' || !find_member(args.text, args.len, "\"" RECORD_KEY "\"", &value)) {
         return 0;
     }
     /* Some write it as a text. */
@@ -54,11 +55,10 @@ static bool find_event(struct store_snapshot *snapshot,
     char text[24];
     struct store_event_hit *hits = NULL;
     size_t count = 0;
-    size_t total = 0;
     *found = false;
     (void)snprintf(text, sizeof text, "%" PRIu64, id);
-    bool ok = id == 0 || store_events_search(snapshot, arena, trace_id, text, INT64_MIN, INT64_MAX,
-                                             HITS_MAX, HITS_MAX, &hits, &count, &total, err);
+    bool ok = id == 0 || store_events_with(snapshot, arena, trace_id, RECORD_KEY, text, HITS_MAX,
+                                           &hits, &count, err);
     for (size_t i = 0; ok && !*found && i < count; i++) {
         ok = store_event_get(snapshot, arena, trace_id, hits[i].event.event, out, err);
         *found = ok && record_id_of(out->json) == id;

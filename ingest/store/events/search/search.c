@@ -29,7 +29,8 @@ struct found {
 struct search {
     struct event_reader reader;
     struct text_match match;
-    uint64_t *bits; /* of the texts that match */
+    uint64_t *bits;  /* of the texts that match */
+    const char *key; /* of the one argument that is looked at; NULL: all that is searched */
     int64_t start_ns;
     int64_t end_ns;
     bool is_unbounded;
@@ -145,6 +146,20 @@ static void sort_found(struct search *search)
 
 /* ---- one block ---- */
 
+/* An argument's key, in its quotes. */
+static bool is_asked(const struct search *search, const char *key, size_t len)
+{
+    return search->key == NULL || (len == strlen(search->key) + 2 &&
+                                   memcmp(key + 1, search->key, strlen(search->key)) == 0);
+}
+
+static bool slot_is_asked(const struct search *search, const struct event_slot *slot)
+{
+    const char *key = search->reader.templates.keys[slot->key];
+    return search->key == NULL ? event_slot_is_searched(slot, key)
+                               : slot->in_args && is_asked(search, key, strlen(key));
+}
+
 static bool may_match(const struct search *search)
 {
     const struct block_texts *texts = &search->loaded.texts;
@@ -215,8 +230,7 @@ static bool match_template(struct search *search, uint32_t local, struct err *er
         for (uint32_t i = 0; i < of->slot_count; i++) {
             const struct event_slot *slot = &of->slots[i];
             bool is_name = value == shape->value[EVENT_NAME];
-            if (is_name == (pass == 0) &&
-                event_slot_is_searched(slot, search->reader.templates.keys[slot->key])) {
+            if (is_name == (pass == 0) && slot_is_asked(search, slot)) {
                 match_slot(search, template, i, &template->columns[value], keys);
             }
             value += event_slot_values((enum event_slot_kind)slot->kind);
@@ -251,7 +265,9 @@ static bool match_members(
     json_members_begin(&members, text, len);
     while (json_members_next(&members, key, &value)) {
         enum event_field field = event_field_of(key->text, key->len);
-        bool is_searched = in_args || field == EVENT_NAME || field == EVENT_CATEGORY;
+        bool is_searched =
+            in_args ? is_asked(search, key->text, key->len)
+                    : search->key == NULL && (field == EVENT_NAME || field == EVENT_CATEGORY);
         if (is_searched && text_match_test(&search->match, value.text, value.len)) {
             return true;
         }
@@ -453,24 +469,26 @@ static bool run(struct search *search,
     return ok;
 }
 
-bool store_events_search(struct store_snapshot *snapshot,
-                         struct arena *arena,
-                         int64_t trace_id,
-                         const char *q,
-                         int64_t start_ns,
-                         int64_t end_ns,
-                         size_t limit,
-                         size_t count_max,
-                         struct store_event_hit **hits,
-                         size_t *count,
-                         size_t *total,
-                         struct err *err)
+static bool find_events(struct store_snapshot *snapshot,
+                        struct arena *arena,
+                        int64_t trace_id,
+                        const char *key,
+                        const char *q,
+                        int64_t start_ns,
+                        int64_t end_ns,
+                        size_t limit,
+                        size_t count_max,
+                        struct store_event_hit **hits,
+                        size_t *count,
+                        size_t *total,
+                        struct err *err)
 {
     struct search *search = arena_calloc(arena, 1, sizeof *search);
     struct db *db;
     if (search == NULL) {
         return no_memory(err);
     }
+    search->key = key;
     search->limit = limit;
     search->count_max = count_max;
     bool ok = event_reader_begin(&search->reader, snapshot, trace_id, &db, err);
@@ -485,4 +503,36 @@ bool store_events_search(struct store_snapshot *snapshot,
         event_reader_close(&search->reader);
     }
     return ok;
+}
+
+bool store_events_search(struct store_snapshot *snapshot,
+                         struct arena *arena,
+                         int64_t trace_id,
+                         const char *q,
+                         int64_t start_ns,
+                         int64_t end_ns,
+                         size_t limit,
+                         size_t count_max,
+                         struct store_event_hit **hits,
+                         size_t *count,
+                         size_t *total,
+                         struct err *err)
+{
+    return find_events(snapshot, arena, trace_id, NULL, q, start_ns, end_ns, limit, count_max, hits,
+                       count, total, err);
+}
+
+bool store_events_with(struct store_snapshot *snapshot,
+                       struct arena *arena,
+                       int64_t trace_id,
+                       const char *key,
+                       const char *q,
+                       size_t limit,
+                       struct store_event_hit **hits,
+                       size_t *count,
+                       struct err *err)
+{
+    size_t total;
+    return find_events(snapshot, arena, trace_id, key, q, INT64_MIN, INT64_MAX, limit, limit, hits,
+                       count, &total, err);
 }

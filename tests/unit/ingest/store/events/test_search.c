@@ -214,6 +214,40 @@ static void blocks_that_cannot_match_are_not_read(void **state)
                  ERR_STORE);
 }
 
+/* A number that others have in other arguments is found where it is asked for: the search for it
+ * anywhere ends before. */
+static void one_argument_is_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    enum { MADE = 5 };
+    static const char *const made[MADE] = {
+        "{\"ph\":\"X\",\"name\":\"64\",\"ts\":1,\"dur\":1,\"args\":{\"External id\":64,\"id\":63}}",
+        "{\"ph\":\"X\",\"name\":\"b\",\"ts\":2,\"dur\":1,\"args\":{\"Input "
+        "Dims\":[[64]],\"id\":\"65\"}}",
+        "{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1,\"id\":64,\"args\":{\"idx\":64}}",
+        "{\"ph\":\"X\",\"name\":\"d\",\"ts\":4,\"dur\":1,\"args\":{\"id\":64}}",
+        "{\"ph\":\"X\",\"name\":\"e\",\"ts\":5,\"dur\":1,\"args\":{\"id\":\"64\"}}",
+    };
+    for (size_t whole = 0; whole <= MADE; whole += MADE) {
+        int64_t id = store_events(f, whole == 0 ? "slots" : "texts", made, MADE, whole, 0);
+        struct store_event_hit *hits;
+        size_t count;
+        assert_ok(f, READ(f->store, store_events_with, &f->arena, id, "id", "64", 1, &hits, &count,
+                          &f->err));
+        assert_int_equal(count, 1);
+        assert_int_equal(hits[0].event.event, 3);
+        assert_string_equal(hits[0].key, "id");
+        assert_ok(f, READ(f->store, store_events_with, &f->arena, id, "id", "64", 9, &hits, &count,
+                          &f->err));
+        assert_int_equal(count, 2);
+        assert_int_equal(hits[1].event.event, 4);
+        assert_ok(f, READ(f->store, store_events_with, &f->arena, id, "External id", "64", 9, &hits,
+                          &count, &f->err));
+        assert_int_equal(count, 1);
+        assert_int_equal(hits[0].event.event, 0);
+    }
+}
+
 static void a_long_text_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -238,7 +272,7 @@ int main(void)
         TEST(texts_and_numbers_are_found), TEST(hits_tell_of_their_event),
         TEST(a_range_bounds_the_search),   TEST(the_first_by_start_are_given),
         TEST(the_search_ends_at_a_count),  TEST(blocks_that_cannot_match_are_not_read),
-        TEST(a_long_text_is_refused),
+        TEST(one_argument_is_asked_for),   TEST(a_long_text_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
