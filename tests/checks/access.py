@@ -5,7 +5,6 @@ import hashlib
 import http.client
 import json
 import os
-import re
 import signal
 import subprocess
 import tempfile

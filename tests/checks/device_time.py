@@ -5,7 +5,6 @@ import pathlib
 import re
 import subprocess
 import tempfile
-import time
 import unittest
 
 import kinetoscope
@@ -123,10 +122,7 @@ class DeviceTime(unittest.TestCase):
                         body = json.dumps({'note': note}).encode()
                         self.assertEqual(server.ask('PATCH', '/api/v1/traces/%d' % trace, body, {'Content-Type': 'application/json'}).status, 200)
                     # Old results answer until new ones are there.
-                    for _ in range(600):
-                        if server.get('/api/v1/jobs/1').json()['state'] == 'done':
-                            break
-                        time.sleep(0.05)
+                    kinetoscope.until(lambda: server.get('/api/v1/jobs/1').json()['state'] == 'done', 'it is analysed again', 40)
                     trace = server.get('/api/v1/traces/1')
                     self.assertEqual((trace.json()['note'], trace.json()['id']), ('kept', 1))
                     self.assertEqual(server.get('/api/v1/runs/own').json()['traces'], 1)

@@ -30,6 +30,15 @@ PLUGIN = '/data/plugin/pytorch_profiler/'
 SANITIZER_REPORT = re.compile(r'ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:')
 
 
+def until(holds, what, seconds=HANG_S):
+    """Waits for what a server does in its own time; the end is a guard against a hang."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError('never: ' + what)
+        time.sleep(0.02)
+
+
 def free_port():
     with socket.create_server(('127.0.0.1', 0)) as listener:
         return listener.getsockname()[1]

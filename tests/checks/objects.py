@@ -4,7 +4,6 @@ fails in ways a real one seldom does. Nothing that was acknowledged is lost when
 goes; nothing is acknowledged that the objects do not have; what nobody needs is deleted. Alone: KINETOSCOPE_BIN=... """
 import concurrent.futures
 import contextlib
-import gzip
 import hashlib
 import http.client
 import json
@@ -22,11 +21,9 @@ import kinetoscope
 from servers import s3
 
 CONTRACT = pathlib.Path(kinetoscope.PROGRAM).parent / 'tests/unit_ingest_store_objects_objects'
-HAS_S3 = b'built without S3' not in subprocess.run(
-    [kinetoscope.PROGRAM, 'serve', '--listen', '127.0.0.1:0', '--data-dir', '/dev/null/none', '--objects-url', 's3://bucket'],
-    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=kinetoscope.HANG_S).stdout
+HAS_S3 = s3.is_built_in()
 MB = 1 << 20
-FIXTURE = json.loads((next((kinetoscope.FIXTURES / 'cpu_only').glob('*.pt.trace.json'))).read_text())
+FIXTURE = json.loads(kinetoscope.fixture_json('cpu_only'))
 
 
 def trace(number, pad=0):

@@ -5,7 +5,6 @@ import gzip
 import json
 import os
 import sqlite3
-import time
 import unittest
 
 import kinetoscope
@@ -59,10 +58,7 @@ class Ranks(unittest.TestCase):
                 with contextlib.closing(sqlite3.connect(os.path.join(server.data_dir, 'kinetoscope.db'))) as db:
                     return db.execute('SELECT count(*) FROM run_view AS v JOIN run AS r ON r.id = v.run_id WHERE r.name = ?', ('job',)).fetchone()[0]
             self.assertEqual(kept(), 0)
-            until = time.monotonic() + 60
-            while kept() == 0 and time.monotonic() < until:
-                time.sleep(0.2)
-            self.assertGreater(kept(), 0)
+            kinetoscope.until(lambda: kept() > 0, 'the verdict is kept', 60)
 
     def test_collectives(self):
         with kinetoscope.Server() as server:

@@ -15,7 +15,6 @@ name below, and LIBRARY_BYTES is left for their frames.
 import argparse
 import collections
 import concurrent.futures
-import functools
 import json
 import os
 import pathlib

@@ -10,7 +10,6 @@ import shutil
 import socket
 import sqlite3
 import tempfile
-import time
 import unittest
 
 import kinetoscope
@@ -24,14 +23,6 @@ def content_of(run):
     document = json.loads(CONTENT)
     document['traceName'] = run
     return json.dumps(document).encode() + b' ' * (1 << 20)
-
-
-def until(holds, what):
-    """The retention worker tells nobody when it is done; the end is a guard against a hang."""
-    end = time.monotonic() + kinetoscope.HANG_S
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError('never: ' + what)
 
 
 class Retention(unittest.TestCase):
@@ -99,7 +90,7 @@ class Retention(unittest.TestCase):
             self.assertEqual(len(self.runs(server)), 4)
             self.assertEqual(self.removed(server, 'age'), 0)
         with self.server('--retain-days', '7') as server:
-            until(lambda: self.removed(server, 'age') == 2, 'two runs are removed')
+            kinetoscope.until(lambda: self.removed(server, 'age') == 2, 'two runs are removed')
             self.assertEqual(set(self.runs(server)), {'young', 'kept'})
             log = server.log()
             for run in ('old', 'older'):
@@ -111,7 +102,7 @@ class Retention(unittest.TestCase):
             kinetoscope.uploaded(server.put('kept', 'another.pt.trace.json', CONTENT))
         self.age(young=2)
         with self.server(env={'KINETOSCOPE_RETAIN_DAYS': '7'}) as server:
-            until(lambda: self.removed(server, 'age') == 1, 'the run that has grown old is removed')
+            kinetoscope.until(lambda: self.removed(server, 'age') == 1, 'the run that has grown old is removed')
             self.assertEqual(set(self.runs(server)), {'kept'})
 
     def sizes(self):
@@ -138,7 +129,7 @@ class Retention(unittest.TestCase):
                 if len(names) > 3:
                     del names[1]
                     gone += 1
-                    until(lambda: self.removed(server, 'quota') == gone, 'the oldest run is removed')
+                    kinetoscope.until(lambda: self.removed(server, 'quota') == gone, 'the oldest run is removed')
                 self.assertEqual(set(self.runs(server)), set(names))
                 self.assertLessEqual(self.metric(server, 'used_bytes'), quota)
         self.assertEqual(names, ['first', 'fifth', 'sixth'])
@@ -181,7 +172,7 @@ class Retention(unittest.TestCase):
             answer = server.put('second', 'other.pt.trace.json', content_of('second, other'))
             self.assertEqual(answer.status, 507)
             self.upload(server, 'third')
-            until(lambda: self.removed(server, 'quota') == 1, 'the run that is not pinned makes room')
+            kinetoscope.until(lambda: self.removed(server, 'quota') == 1, 'the run that is not pinned makes room')
             self.assertEqual(set(self.runs(server)), {'first', 'third'})
         self.check_database(['first', 'third'])
 
@@ -190,7 +181,7 @@ class Retention(unittest.TestCase):
         with self.server('--project-quota', str(2 * size + size // 2)) as server:
             for run in ('a1', 'a2', 'a3'):
                 self.upload(server, run, '?project=a')
-            until(lambda: self.removed(server, 'project quota') == 1, 'the oldest run of the project is removed')
+            kinetoscope.until(lambda: self.removed(server, 'project quota') == 1, 'the oldest run of the project is removed')
             for run in ('b1', 'b2', 'none1', 'none2'):
                 self.upload(server, run, '?project=b' if run[0] == 'b' else '')
             self.assertEqual(set(self.runs(server)), {'a2', 'a3', 'b1', 'b2', 'none1', 'none2'})
@@ -201,7 +192,7 @@ class Retention(unittest.TestCase):
             answer = server.put('a3', 'other.pt.trace.json', content_of('a3, other'))
             self.assertEqual(answer.status, 507)
             self.upload(server, 'b3', '?project=b')
-            until(lambda: self.removed(server, 'project quota') == 2, 'the other project goes on')
+            kinetoscope.until(lambda: self.removed(server, 'project quota') == 2, 'the other project goes on')
             self.assertEqual(set(self.runs(server)), {'a2', 'a3', 'b2', 'b3', 'none1', 'none2'})
 
     def test_who_may_pin_what(self):

@@ -18,14 +18,6 @@ ASYNC = {'Prefer': 'respond-async'}
 SLOW_MEMBERS = 48  # seconds of reading, also where the disk is slow to acknowledge the upload
 
 
-def wait_until(holds, what):
-    end = time.monotonic() + kinetoscope.HANG_S
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError('never: ' + what)
-        time.sleep(0.02)
-
-
 def read_answer(connection):
     data = b''
     while True:
@@ -69,9 +61,9 @@ class Shutdown(unittest.TestCase):
             upload = self.connect(server)
             upload.sendall(('PUT /api/v1/runs/r/traces/%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n'
                             % (name, len(content))).encode() + content[:1000])
-            wait_until(lambda: any(pathlib.Path(self.data, 'incoming').iterdir()), 'the upload begins')
+            kinetoscope.until(lambda: any(pathlib.Path(self.data, 'incoming').iterdir()), 'the upload begins')
             server.process.terminate()
-            wait_until(lambda: server.get('/readyz').status == 503, 'not ready')
+            kinetoscope.until(lambda: server.get('/readyz').status == 503, 'not ready')
             self.assertIsNone(server.process.poll())
             refused = server.get('/api/v1/runs')
             self.assertEqual((refused.status, refused.headers['Retry-After']), (503, '5'))
@@ -86,7 +78,7 @@ class Shutdown(unittest.TestCase):
         with self.server('--drain-seconds', '1') as server:
             upload = self.connect(server)
             upload.sendall(b'PUT /api/v1/runs/r/traces/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{')
-            wait_until(lambda: any(pathlib.Path(self.data, 'incoming').iterdir()), 'the upload begins')
+            kinetoscope.until(lambda: any(pathlib.Path(self.data, 'incoming').iterdir()), 'the upload begins')
             begin = time.monotonic()
             server.process.terminate()
             self.assertEqual(server.process.wait(kinetoscope.HANG_S), 0)
@@ -132,7 +124,7 @@ class Shutdown(unittest.TestCase):
     def start_two_jobs(self, server):
         slow = kinetoscope.blank_bomb(SLOW_MEMBERS, kinetoscope.large_trace(8 << 20))
         jobs = [server.put('r', name, trace, headers=ASYNC).json()['id'] for name, trace in (('first', slow), ('second', kinetoscope.large_trace(1 << 20)))]
-        wait_until(lambda: server.get('/api/v1/jobs/%d' % jobs[0]).json()['state'] == 'running', 'the first job runs')
+        kinetoscope.until(lambda: server.get('/api/v1/jobs/%d' % jobs[0]).json()['state'] == 'running', 'the first job runs')
         return jobs
 
     def test_the_running_job_is_finished_and_the_queued_one_stays(self):
@@ -144,7 +136,7 @@ class Shutdown(unittest.TestCase):
             self.assertNotIn('job=%d ' % jobs[1], server.log())
         with self.server() as server:
             self.assertIn('1 unfinished jobs taken up again', server.log())
-            wait_until(lambda: server.get('/api/v1/jobs/%d' % jobs[1]).json()['state'] == 'done', 'the second job')
+            kinetoscope.until(lambda: server.get('/api/v1/jobs/%d' % jobs[1]).json()['state'] == 'done', 'the second job')
 
     def test_a_job_that_takes_too_long_begins_again(self):
         with self.server('--ingest-workers', '1', '--drain-seconds', '0') as server:
@@ -157,16 +149,16 @@ class Shutdown(unittest.TestCase):
         with self.server() as server:
             self.assertIn('2 unfinished jobs taken up again', server.log())
             for job in jobs:
-                wait_until(lambda: server.get('/api/v1/jobs/%d' % job).json()['state'] == 'done', 'job %d' % job)
+                kinetoscope.until(lambda: server.get('/api/v1/jobs/%d' % job).json()['state'] == 'done', 'job %d' % job)
 
     def test_a_second_signal_ends_at_once(self):
         server = self.server()
         with self.assertRaises(AssertionError), server:
             upload = self.connect(server)
             upload.sendall(b'PUT /api/v1/runs/r/traces/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{')
-            wait_until(lambda: any(pathlib.Path(self.data, 'incoming').iterdir()), 'the upload begins')
+            kinetoscope.until(lambda: any(pathlib.Path(self.data, 'incoming').iterdir()), 'the upload begins')
             server.process.terminate()
-            wait_until(lambda: 'a second signal ends at once' in server.log(), 'the first signal')
+            kinetoscope.until(lambda: 'a second signal ends at once' in server.log(), 'the first signal')
             time.sleep(0.2)
             server.process.terminate()
             self.assertEqual(server.process.wait(kinetoscope.HANG_S), -signal.SIGTERM)
@@ -175,13 +167,13 @@ class Shutdown(unittest.TestCase):
     def test_the_log_as_json(self):
         with self.server('--log-format', 'json', '--log-level', 'debug') as server:
             server.ask('GET', '/api/v1/runs/%22%0a?q=%22\\x1b&z=%ff')
-            wait_until(lambda: '"/api/v1/runs/' in server.log(), 'the record of the request')
+            kinetoscope.until(lambda: '"/api/v1/runs/' in server.log(), 'the record of the request')
             threads = [threading.Thread(target=server.get, args=('/healthz',)) for _ in range(8)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-            wait_until(lambda: server.log().count('/healthz') == 8, 'the other records')
+            kinetoscope.until(lambda: server.log().count('/healthz') == 8, 'the other records')
             records = [json.loads(line) for line in server.log().splitlines() if not line.startswith('Kinetoscope ')]
         for record in records:
             self.assertRegex(record['time'], r'^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$')

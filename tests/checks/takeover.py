@@ -57,10 +57,7 @@ class Takeover(unittest.TestCase):
 
     def settled(self, server):
         """Waits until the uploads have been analysed again."""
-        for _ in range(600):
-            if server.get('/api/v1/jobs/1').json()['state'] in ('done', 'failed'):
-                return
-            time.sleep(0.1)
+        kinetoscope.until(lambda: server.get('/api/v1/jobs/1').json()['state'] in ('done', 'failed'), 'the upload is analysed again', 60)
 
     def check(self, server):
         self.settled(server)
@@ -82,12 +79,7 @@ class Takeover(unittest.TestCase):
 
     def check_jobs(self, server):
         """Of the fixtures: 1 is done, 2 waits, 3 has lost its bytes, 4 has failed so long ago that nobody asks."""
-        waiting = server.get('/api/v1/jobs/2').json()
-        for _ in range(600):
-            if waiting['state'] in ('done', 'failed'):
-                break
-            time.sleep(0.05)
-            waiting = server.get('/api/v1/jobs/2').json()
+        kinetoscope.until(lambda: server.get('/api/v1/jobs/2').json()['state'] in ('done', 'failed'), 'what waits is read', 60)
         states = [server.get('/api/v1/jobs/%d' % id).json() for id in (1, 2, 3)]
         self.assertEqual([job['state'] for job in states], ['done', 'done', 'failed'])
         self.assertIn('upload the file again', states[2]['error']['detail'])
@@ -177,12 +169,7 @@ class Reanalyse(unittest.TestCase):
             self.traces.append(trace)
 
     def settled(self, server):
-        for _ in range(1200):
-            states = {server.get('/api/v1/jobs/%d' % job).json()['state'] for job in range(1, len(CASES) + 1)}
-            if states == {'done'}:
-                return
-            time.sleep(0.05)
-        self.fail('not done: %s' % states)
+        kinetoscope.until(lambda: {server.get('/api/v1/jobs/%d' % job).json()['state'] for job in range(1, len(CASES) + 1)} == {'done'}, 'all are analysed', 60)
 
     def done(self, server, wanted):
         """How many analyses have ended; waits for those that are wanted."""
@@ -231,10 +218,7 @@ class Reanalyse(unittest.TestCase):
             made = {}
             for role in ('uploader', 'admin'):
                 made[role] = kinetoscope.run_program('token', 'add', role, '--role', role, '--data-dir', server.data_dir).stdout.decode().strip()
-            for _ in range(200):
-                if server.ask('POST', PATH, b'{}', TYPE).status != 202:
-                    break
-                time.sleep(0.1)
+            kinetoscope.until(lambda: server.ask('POST', PATH, b'{}', TYPE).status != 202, 'the tokens are seen', 20)
             status = {role: server.ask('POST', PATH, b'{}', {**TYPE, 'Authorization': 'Bearer ' + made[role]}).status for role in made}
             self.assertEqual(status, {'uploader': 403, 'admin': 202})
             for role, code in (('uploader', 1), ('admin', 0)):
@@ -280,10 +264,7 @@ class Reanalyse(unittest.TestCase):
             answer = server.get(path)
             self.assertEqual(answer.status, 410)
             self.assertIn('analysed again', answer.json()['detail'])
-            for _ in range(1200):
-                if server.get(path).status == 200:
-                    break
-                time.sleep(0.05)
+            kinetoscope.until(lambda: server.get(path).status == 200, 'the results are there again', 60)
             self.assertEqual(answers(server, trace), before)
             self.assertEqual(server.log().count('files of results are missing or cut off: 1 uploads'), 1)
             self.assertEqual(self.done(server, 1), 1)

@@ -19,25 +19,18 @@ from servers.postgres import Postgres  # noqa: E402
 
 UNIT = ('access', 'catalogue', 'comparisons', 'cycles', 'events_events', 'history_webhooks', 'leases', 'notes', 'objects_blob_objects',
         'purge', 'roundtrip', 'schema', 'schema_steps', 'tables', 'timeline')
-FIXTURE = json.loads((next((kinetoscope.FIXTURES / 'cpu_only').glob('*.pt.trace.json'))).read_text())
+FIXTURE = json.loads(kinetoscope.fixture_json('cpu_only'))
 
 
-def why_not():
-    said = subprocess.run([kinetoscope.PROGRAM, 'serve', '--listen', '127.0.0.1:0', '--data-dir', '/dev/null/none', '--database-url',
-                           'mysql://x'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=kinetoscope.HANG_S).stdout
-    without = subprocess.run([kinetoscope.PROGRAM, 'token', 'list', '--data-dir', '/dev/null/none', '--database-url',
-                              'postgresql://127.0.0.1:1/x'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             timeout=kinetoscope.HANG_S).stdout
+def check_other_databases():
+    said = kinetoscope.run_program('serve', '--listen', '127.0.0.1:0', '--data-dir', '/dev/null/none', '--database-url', 'mysql://x').stderr
     assert b'postgresql://USER@HOST/NAME' in said, said
-    return 'this program was built without PostgreSQL' if b'without PostgreSQL' in without else Postgres.why_not()
 
 
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ks-pg-', dir='/tmp'))
         self.addCleanup(shutil.rmtree, self.folder, True)
-        (self.folder / 'server').mkdir()
-        self.folder.chmod(0o755)
         self.data_dir = str(self.folder / 'data')
 
     def database(self):
@@ -80,18 +73,16 @@ class Case(unittest.TestCase):
             time.sleep(1)
             database.start()
             before = len(acknowledged)
-            for _ in range(300):
-                if len(acknowledged) > before + 5:
-                    break
-                time.sleep(0.1)
-            stop.set()
-            sender.join()
-            self.assertGreater(len(acknowledged), before + 5, refused[-3:])
+            try:
+                kinetoscope.until(lambda: len(acknowledged) > before + 5, 'uploads are acknowledged again', 30)
+            finally:
+                stop.set()
+                sender.join()
             self.assertEqual({status for _, status in refused} - {503}, set())
             # An upload that was refused may be there all the same.
             names = {row['file_name'] for row in server.get('/api/v1/traces?limit=1000').json()['traces']}
             self.assertEqual([name for name, _ in acknowledged if name not in names], [])
-        with database_again(database), self.serve(database) as server:
+        with database, self.serve(database) as server:
             again = {row['file_name'] for row in server.get('/api/v1/traces?limit=1000').json()['traces']}
             self.assertEqual(names - again, set())
 
@@ -130,22 +121,13 @@ class Case(unittest.TestCase):
                 def are_done():
                     self.assertEqual({server.get('/api/v1/traces/%d/overview' % number).status for number in (1, 2)}, {200})
                     return all(server.get('/api/v1/jobs/%d' % number).json()['state'] == 'done' for number in (1, 2))
-                for _ in range(200):
-                    if are_done():
-                        break
-                    time.sleep(0.1)
-                self.assertTrue(are_done())
+                kinetoscope.until(are_done, 'both are analysed again', 30)
                 self.assertEqual([server.get(path).body for path in asked], answers[0])
 
 
-def database_again(database):
-    """Started after its end, with what it had."""
-    database.__class__ = type('Again', (Postgres,), {'__enter__': lambda self: (self.start(), self)[1]})
-    return database
-
-
 if __name__ == '__main__':
-    reason = why_not()
+    check_other_databases()
+    reason = Postgres.why_not()
     if reason:
         print('skipped: %s' % reason)
         sys.exit(kinetoscope.SKIPPED)

@@ -18,7 +18,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import kinetoscope  # noqa: E402: beside this folder
-from servers.catalogue import FIXTURE, why_not  # noqa: E402
+from servers.catalogue import FIXTURE  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 
 TAKEN_OVER_S = 45  # 30 of the claim, and what a loaded machine takes to notice it
@@ -55,12 +55,10 @@ class Node(kinetoscope.Server):
         return answer.json()['id']
 
     def await_job(self, job, seconds=TAKEN_OVER_S):
-        end = time.monotonic() + seconds
-        while True:
-            found = self.get('/api/v1/jobs/%d' % job).json()
-            if found['state'] in ('done', 'failed') or time.monotonic() > end:
-                return found
-            time.sleep(0.1)
+        def state():
+            return self.get('/api/v1/jobs/%d' % job).json()['state']
+        kinetoscope.until(lambda: state() in ('done', 'failed'), 'job %d ends' % job, seconds)
+        return state()
 
     def states(self):
         return {row['name']: row['state'] for row in self.get('/api/v1/nodes').json()['nodes']}
@@ -74,9 +72,7 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ks-cluster-', dir='/tmp'))
         self.addCleanup(shutil.rmtree, self.folder, True)
-        (self.folder / 'server').mkdir()
         (self.folder / 'objects').mkdir()
-        self.folder.chmod(0o755)
         self.database = self.enterContext(Postgres(self.folder / 'server'))
 
     def nodes(self, count=2):
@@ -93,7 +89,7 @@ class Case(unittest.TestCase):
             for reader in (first, second):
                 self.assertEqual(reader.names('run'), ['t%d.json' % n for n in range(number + 1)])
         job = first.asynchronous('run', 'elsewhere.json', trace(9, 200))
-        self.assertEqual(second.await_job(job)['state'], 'done')
+        self.assertEqual(second.await_job(job), 'done')
         # The same bytes again, at another one.
         self.assertEqual(second.put('run', 't0.json', trace(0)).status, 200)
         self.assertEqual(second.put('run', 't0.json', trace(77)).status, 409)
@@ -120,12 +116,10 @@ class Case(unittest.TestCase):
         first.kill()
         began = time.monotonic()
         for job in jobs:
-            self.assertEqual(second.await_job(job)['state'], 'done')
+            self.assertEqual(second.await_job(job), 'done')
         print('taken over after %.1f s' % (time.monotonic() - began))
         self.assertEqual(second.names('run'), ['k%d.json' % number for number in range(4)])
-        while second.states() == {'n0': 'serving', 'n1': 'serving'} and time.monotonic() < began + TAKEN_OVER_S:
-            time.sleep(0.5)
-        self.assertEqual(second.states(), {'n0': 'silent', 'n1': 'serving'})
+        kinetoscope.until(lambda: second.states() == {'n0': 'silent', 'n1': 'serving'}, 'the killed one is silent', TAKEN_OVER_S - (time.monotonic() - began))
         first.restart()
         self.assertEqual(first.names('run'), second.names('run'))
 
@@ -134,7 +128,7 @@ class Case(unittest.TestCase):
         jobs = [first.asynchronous('run', 's%d.json' % number, trace(number, 400)) for number in range(2)]
         first.signal(signal.SIGSTOP)
         try:
-            states = [second.await_job(job)['state'] for job in jobs]
+            states = [second.await_job(job) for job in jobs]
         finally:
             first.signal(signal.SIGCONT)
         self.assertEqual(states, ['done', 'done'])
@@ -145,14 +139,13 @@ class Case(unittest.TestCase):
     def test_a_server_that_stops_gives_back_what_waits(self):
         leaves = self.enterContext(Node(self, 'leaves', '--max-ratio', '0', '--ingest-workers', '2', '--ingest-memory', '16M', '--drain-seconds', '300'))
         runs = leaves.asynchronous('run', 'slow.json.gz', kinetoscope.blank_bomb(SLOW_MEMBERS, kinetoscope.large_trace(1 << 20)))
-        while leaves.get('/api/v1/jobs/%d' % runs).json()['state'] != 'running':
-            time.sleep(0.1)
+        kinetoscope.until(lambda: leaves.get('/api/v1/jobs/%d' % runs).json()['state'] == 'running', 'the first job runs')
         waits = leaves.asynchronous('run', 'waits.json', kinetoscope.large_trace(8 << 20))  # for memory
         stays = self.enterContext(Node(self, 'stays', '--max-ratio', '0'))
         self.assertEqual(leaves.get('/api/v1/jobs/%d' % waits).json()['state'], 'queued')
         began = time.monotonic()
         leaves.signal(signal.SIGTERM)
-        self.assertEqual(stays.await_job(waits)['state'], 'done')
+        self.assertEqual(stays.await_job(waits), 'done')
         print('done elsewhere %.1f s after SIGTERM' % (time.monotonic() - began))
         self.assertIsNone(leaves.process.poll())
         self.assertEqual(stays.states(), {'leaves': 'draining', 'stays': 'serving'})
@@ -208,12 +201,7 @@ class Case(unittest.TestCase):
         stop.set()
         for client in clients:
             client.join()
-        missing = set(acknowledged) - set(nodes[0].names('run'))
-        end = time.monotonic() + TAKEN_OVER_S
-        while missing and time.monotonic() < end:
-            time.sleep(0.5)
-            missing = set(acknowledged) - set(nodes[0].names('run'))
-        self.assertEqual(missing, set())
+        kinetoscope.until(lambda: set(acknowledged) <= set(nodes[0].names('run')), 'all that was acknowledged is there', TAKEN_OVER_S)
         names = nodes[0].names('run')
         self.assertEqual(len(names), len(set(names)))
         self.assertEqual(names, nodes[2].names('run'))
@@ -234,7 +222,7 @@ class Case(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    reason = why_not()
+    reason = Postgres.why_not()
     if reason:
         print('skipped: %s' % reason)
         sys.exit(kinetoscope.SKIPPED)

@@ -29,11 +29,7 @@ DOCUMENT = json.loads((kinetoscope.ROOT / 'api/openapi.json').read_text())
 LEFT_OUT = ('/healthz', '/readyz', '/metrics', '/skill.md', '/api/v1/openapi.json', '/api/v1/me', '/api/v1/nodes')
 KILLS = int(os.environ.get('KINETOSCOPE_COPY_KILLS', '6'))
 FIXTURE = json.loads(kinetoscope.fixture_json('cpu_only'))
-HAS_POSTGRES = b'without PostgreSQL' not in run_program(
-    'token', 'list', '--data-dir', '/dev/null/none', '--database-url', 'postgresql://127.0.0.1:1/x').stderr
-WHY_NO_POSTGRES = Postgres.why_not() if HAS_POSTGRES else 'built without PostgreSQL'
-HAS_S3 = b'built without S3' not in run_program(
-    'serve', '--listen', '127.0.0.1:0', '--data-dir', '/dev/null/none', '--objects-url', 's3://bucket').stderr
+WHY_NO_POSTGRES = Postgres.why_not()
 
 
 class Place:
@@ -69,7 +65,6 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='kinetoscope-copy-', dir='/tmp'))
         self.addCleanup(shutil.rmtree, self.folder, True)
-        self.folder.chmod(0o755)
         self.source = Place(self.folder / 'source')
 
     def copy(self, source, target, code=0, env=None):
@@ -216,7 +211,6 @@ class Everything(Case):
 
     @unittest.skipIf(WHY_NO_POSTGRES, WHY_NO_POSTGRES)
     def test_to_a_database_and_back(self):
-        (self.folder / 'server').mkdir()
         with Postgres(self.folder / 'server') as database:
             self.round_trip(Place(self.folder / 'b', database.url, 'file://%s/place' % self.folder), Place(self.folder / 'c'))
 
@@ -226,7 +220,6 @@ class Everything(Case):
         guide = (kinetoscope.ROOT / 'deploy/operating.md').read_text()
         commands = [line for block in re.findall(r'(?s)```\n(.*?)```', guide) for line in block.splitlines()]
         self.assertEqual(len(commands), 8)
-        (self.folder / 'server').mkdir()
         self.fill()
         with Postgres(self.folder / 'server') as database:
             place = Place(self.folder / 'live', database.url, 'file://%s/objects' % self.folder)
@@ -255,7 +248,7 @@ class Everything(Case):
             self.compare(before, Place(self.folder / 'backup/kinetoscope'))
             self.compare(before, Place(self.folder / 'restored', url + '/ks_restored', 'file://%s/objects-restored' % self.folder))
 
-    @unittest.skipUnless(HAS_S3, 'built without S3')
+    @unittest.skipUnless(s3.is_built_in(), 'built without S3')
     def test_to_a_bucket_and_back(self):
         peer = s3.Peer()
         self.addCleanup(peer.stop)
@@ -332,7 +325,6 @@ class Killed(Case):
 
     @unittest.skipIf(WHY_NO_POSTGRES, WHY_NO_POSTGRES)
     def test_to_a_database(self):
-        (self.folder / 'server').mkdir()
         with Postgres(self.folder / 'server') as database:
             self.kill_and_go_on(Place(self.folder / 'b', database.url, 'file://%s/place' % self.folder))
 
@@ -391,7 +383,6 @@ class Moving(Case):
     @unittest.skipIf(WHY_NO_POSTGRES, WHY_NO_POSTGRES)
     def test_jobs_go_on_at_the_target(self):
         """What the source is reading and what waits there, the target does from the beginning, and nothing half done is left."""
-        (self.folder / 'server').mkdir()
         chance = random.Random(3)
         slow = json.dumps({'traceEvents': [{'ph': 'X', 'cat': 'cpu_op', 'name': 'op%d' % chance.randrange(500), 'pid': 1, 'tid': chance.randrange(9),
                                             'ts': n * 90 + chance.randrange(40), 'dur': chance.randrange(50)} for n in range(300000)]}).encode()
@@ -405,13 +396,9 @@ class Moving(Case):
                 waiting = len(rows(self.source.data_dir, "SELECT 1 FROM job WHERE state IN ('queued', 'running')"))
             self.assertGreater(waiting, 0)
             with target.serve() as server:
-                for _ in range(600):
-                    found = server.get('/api/v1/traces?limit=1000').json()['traces']
-                    if len(found) == 6:
-                        break
-                    time.sleep(0.2)
-                self.assertEqual(len(found), 6)
-                self.assertEqual({server.get('/api/v1/traces/%d/overview' % row['id']).status for row in found}, {200})
+                kinetoscope.until(lambda: server.get('/api/v1/traces').json()['total'] == 6, 'the target has read all', 120)
+                found = server.get('/api/v1/traces?limit=1000').json()['traces']
+                self.assertEqual([server.get('/api/v1/traces/%d/overview' % row['id']).status for row in found], [200] * 6)
             done = subprocess.run(['psql', '-At', database.url, '-c', 'SELECT count(*) FROM upload'], stdout=subprocess.PIPE, check=True,
                                   env=dict(os.environ, PATH='%s:%s' % (os.environ['PATH'], Postgres.programs())))
             self.assertEqual(done.stdout.strip(), b'6')
@@ -450,7 +437,6 @@ class Moving(Case):
 
     @unittest.skipIf(WHY_NO_POSTGRES, WHY_NO_POSTGRES)
     def test_a_second_copy_to_a_database(self):
-        (self.folder / 'server').mkdir()
         with Postgres(self.folder / 'server') as database:
             self.bring_up_to_date(Place(self.folder / 'b', database.url, 'file://%s/place' % self.folder))
 

@@ -10,6 +10,8 @@ import kinetoscope
 
 
 class Postgres:
+    """In a new folder, whose parent may be entered by everybody from then on: the server has a user of its own."""
+
     def __init__(self, folder):
         self.folder, self.port = pathlib.Path(folder), kinetoscope.free_port()
         self.url = 'postgresql://ks@127.0.0.1:%d/postgres' % self.port
@@ -24,7 +26,10 @@ class Postgres:
 
     @classmethod
     def why_not(cls):
-        """Why it cannot run here, or ''."""
+        """Why the program cannot be tried with one here, or ''."""
+        said = kinetoscope.run_program('token', 'list', '--data-dir', '/dev/null/none', '--database-url', 'postgresql://127.0.0.1:1/x').stderr
+        if b'without PostgreSQL' in said:
+            return 'this program was built without PostgreSQL'
         if not cls.programs():
             return 'no PostgreSQL server: apt install postgresql'
         try:
@@ -38,10 +43,14 @@ class Postgres:
                        cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def __enter__(self):
-        if self.user:
-            shutil.chown(self.folder, self.user)
+        """With what it had, where it ran before."""
         self.data = str(self.folder / 'data')
-        self.run('initdb', '-D', self.data, '-U', 'ks', '--auth=trust', '-E', 'UTF8', '--locale=C')
+        if not self.folder.exists():
+            self.folder.mkdir()
+            self.folder.parent.chmod(0o755)
+            if self.user:
+                shutil.chown(self.folder, self.user)
+            self.run('initdb', '-D', self.data, '-U', 'ks', '--auth=trust', '-E', 'UTF8', '--locale=C')
         self.start()
         return self
 

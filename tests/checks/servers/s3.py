@@ -23,6 +23,12 @@ ACCESS_KEY, SECRET_KEY, REGION, BUCKET = 'kskey', 'kssecret', 'us-east-1', 'uplo
 CEPH_PROGRAMS = ('ceph-mon', 'ceph-osd', 'radosgw', 'ceph', 'radosgw-admin', 'monmaptool', 'ceph-authtool')
 
 
+def is_built_in():
+    """Whether the program knows s3:// addresses."""
+    said = kinetoscope.run_program('serve', '--listen', '127.0.0.1:0', '--data-dir', '/dev/null/none', '--objects-url', 's3://bucket')
+    return b'built without S3' not in said.stdout + said.stderr
+
+
 def environment(port, **more):
     """For a program that uses the server on this port."""
     return {**os.environ, 'AWS_ACCESS_KEY_ID': ACCESS_KEY, 'AWS_SECRET_ACCESS_KEY': SECRET_KEY, 'AWS_REGION': REGION,

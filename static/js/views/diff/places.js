@@ -63,11 +63,13 @@ function neighboursOf(siblings) {
 /** @param {string} text */
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** @typedef {{place: string, named: boolean}} Place named: it is followed by the node's name, and may be ''; else it stands for it */
+
 /**
  * Where each child stands: its step, where the level has several, and between which siblings, if it has no name of both sides; the how
  * manieth there, as modules are alike.
  * @param {DiffNode} node
- * @returns {Map<DiffChild, { place: string, named: boolean }>} named: the place says all but the node's name
+ * @returns {Map<DiffChild, Place>}
  */
 export function placesOf(node) {
     const neighbours = neighboursOf(node.children);

@@ -110,18 +110,17 @@ export function treeDiff(traces, device, signal) {
                 h('th', { scope: 'col' }, h('span', { class: 'side-key' }, SIDES.map((side) => sideName(side, SIDE_WORDS[side])))),
                 SIDES.map((side) => h('th', { scope: 'col', class: 'col-value' }, SIDE_WORDS[side])), h('th', { scope: 'col', class: 'col-value' }, 'Δ'), h('th', { scope: 'col', class: 'col-change' }, 'Change'))),
             h('tbody', null, shown.map((child) => h('tr', null,
-                h('th', { scope: 'row', class: 'col-name' }, childName(child, places.get(child))),
+                h('th', { scope: 'row', class: 'col-name' }, childName(child, /** @type {import('./places.js').Place} */ (places.get(child)))),
                 h('td', null, h('span', { class: 'tree-bars', 'aria-hidden': 'true' }, SIDES.map((side) => bar(side, child[side], time, most)))),
                 SIDES.map((side) => h('td', { class: 'col-value' }, child[side].name === BLANK ? '–' : fmt.time(child[side][time], unit))),
                 h('td', { class: 'col-value' }, deltaText(deltaOf(child, time), unit)),
                 h('td', { class: 'col-change' }, changeText(child.base[time] > 0 ? deltaOf(child, time) / child.base[time] : null))))));
     }
 
-    /** @param {DiffChild} child @param {{ place: string, named: boolean } | undefined} at */
-    function childName(child, at) {
-        const { place, named } = at ?? { place: '', named: true };
+    /** @param {DiffChild} child @param {import('./places.js').Place} at */
+    function childName(child, { place, named }) {
         const own = nodeName(child);
-        const name = h('span', { class: 'tree-name' }, named ? [place && `${place}: `, own] : [place || own, place ? h('span', { class: 'quiet' }, ` (${own})`) : null]);
+        const name = h('span', { class: 'tree-name' }, named ? [place && `${place}: `, own] : [place, h('span', { class: 'quiet' }, ` (${own})`)]);
         // A node without children has operators, which are worth a look too.
         return h('button', { class: 'tree-child', type: 'button', 'data-path': child.path, onclick: () => descend(child.path) }, child.children ? icon('chevron') : h('span', { class: 'tree-none', 'aria-hidden': 'true' }), name);
     }
