@@ -32,10 +32,8 @@ bool store_leases_renew(struct store *store,
 bool store_leases_give_back(struct store *store, int64_t job_id, struct err *err) KS_MUST_USE;
 /* Jobs that wait for a server to claim them: uploads, and what is analysed again. An embedded
  * catalogue has none. */
-bool store_jobs_unclaimed(struct store *store,
-                          uint64_t *uploads,
-                          uint64_t *again,
-                          struct err *err) KS_MUST_USE;
+bool store_jobs_unclaimed(struct store *store, uint64_t *uploads, uint64_t *again, struct err *err)
+    KS_MUST_USE;
 /* The last unfinished job of this run and name whose bytes have arrived, of any server; *job is
  * NULL without one. */
 bool store_job_unfinished(struct store *store,
