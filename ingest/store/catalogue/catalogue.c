@@ -170,20 +170,25 @@ static bool count_runs(struct db *db,
     return db_done(&st, err);
 }
 
-/* The page is chosen in an index that has all that choosing needs; only its rows are read. Newest
- * upload first; among equals in the direction of the sort, so that one index serves both. */
-static void page_sql(struct buf *sql, const char *key, bool descending)
+static void put_order(struct buf *sql, const char *key, bool descending, bool newest_first)
 {
-    struct buf order;
-    buf_init(&order, SQL_MAX_BYTES);
-    buf_puts(&order, " ORDER BY ");
+    buf_puts(sql, " ORDER BY ");
     if (key != NULL) {
-        buf_printf(&order, "%s%s, ", key, descending ? " DESC" : "");
+        buf_printf(sql, "%s%s, ", key, descending ? " DESC" : "");
     }
-    buf_printf(&order, "r.newest_upload_id%s", key == NULL || descending ? " DESC" : "");
-    buf_printf(sql, RUN_SELECT " WHERE r.id IN (SELECT r.id" LISTED "%s LIMIT ?6 OFFSET ?7)%s",
-               order.ptr, order.ptr);
-    buf_free(&order);
+    buf_printf(sql, "r.newest_upload_id%s", newest_first ? " DESC" : "");
+}
+
+/* The page is chosen in an index that has all that choosing needs, from its nearer end; only its
+ * rows are read. Newest upload first; among equals in the direction of the sort, so that one index
+ * serves both. */
+static void page_sql(struct buf *sql, const char *key, bool descending, bool from_end)
+{
+    bool newest_first = key == NULL || descending;
+    buf_puts(sql, RUN_SELECT " WHERE r.id IN (SELECT r.id" LISTED);
+    put_order(sql, key, descending != from_end, newest_first != from_end);
+    buf_puts(sql, " LIMIT ?6 OFFSET ?7)");
+    put_order(sql, key, descending, newest_first);
 }
 
 static bool read_runs(struct db *db,
@@ -208,13 +213,15 @@ static bool read_runs(struct db *db,
     }
     struct buf sql;
     buf_init(&sql, SQL_MAX_BYTES);
-    page_sql(&sql, key, page->descending);
+    int64_t left = *total - page->offset - (int64_t)rows_max;
+    bool from_end = left >= 0 && left < page->offset;
+    page_sql(&sql, key, page->descending, from_end);
 
     struct db_stmt st;
     db_prepare_buf(&st, db, &sql);
     put_list(&st, page, matcher);
     db_put_int(&st, (int64_t)rows_max);
-    db_put_int(&st, page->offset);
+    db_put_int(&st, from_end ? left : page->offset);
     while (*count < rows_max && db_next(&st)) {
         read_run(&st, arena, &(*rows)[(*count)++]);
     }

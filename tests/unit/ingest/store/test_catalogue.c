@@ -450,6 +450,16 @@ static void runs_are_sorted_and_searched(void **state)
                 3);
     expect_runs(f, (struct store_page){.sort = "name", .limit = 1, .offset = 1}, "beta ", 3);
     expect_runs(f, (struct store_page){.sort = "name", .offset = 7}, "", 3);
+    /* From the nearer end: equal ones (two of one trace) stay in their order. */
+    expect_runs(f, (struct store_page){.limit = 2, .offset = 1}, "Alpha beta ", 3);
+    expect_runs(f, (struct store_page){.limit = 2, .offset = 2}, "beta ", 3);
+    expect_runs(f, (struct store_page){.sort = "traces", .limit = 1, .offset = 1}, "Alpha ", 3);
+    expect_runs(f, (struct store_page){.sort = "traces", .limit = 1, .offset = 2}, "gamma ", 3);
+    expect_runs(f,
+                (struct store_page){.sort = "traces", .descending = true, .limit = 1, .offset = 2},
+                "beta ", 3);
+    expect_runs(f, (struct store_page){.sort = "name", .q = "a", .limit = 1, .offset = 2}, "gamma ",
+                3);
     expect_runs(f, (struct store_page){.sort = "name", .q = "ALPH"}, "Alpha ", 1);
     expect_runs(f, (struct store_page){.sort = "name", .q = "/^(a|b)/"}, "Alpha beta ", 2);
     struct store_page unknown = {.sort = "name; DROP TABLE run"};
