@@ -179,33 +179,38 @@ static void put_names(struct buf *sql, const struct table *table)
     }
 }
 
-/* Rows that others of the table name come before these. */
-static void put_order(struct buf *sql, const struct table *table)
+static void put_key(struct buf *sql, const struct table *table)
 {
-    if (table->parent != NULL) {
-        buf_printf(sql, "CASE WHEN \"%s\" IS NULL THEN 0 ELSE 1 END, ", table->parent);
-    }
     for (size_t i = 0; i < table->key_count; i++) {
         buf_printf(sql, "%s\"%s\"", i == 0 ? "" : ", ", table->columns[table->key[i]].name);
     }
 }
 
-static void put_select(struct buf *sql, const struct table *table, bool is_first, size_t rows)
+/* Which rows of a table that names its own: those that others name come first. Each part is walked
+ * by the key alone, whose index a page begins in. */
+enum part { PART_PARENTS, PART_CHILDREN };
+
+static void
+put_select(struct buf *sql, const struct table *table, enum part part, bool is_first, size_t rows)
 {
     buf_puts(sql, "SELECT ");
     put_names(sql, table);
-    buf_printf(sql, " FROM %s", table->name);
+    buf_printf(sql, " FROM %s WHERE 1 = 1", table->name);
+    if (table->parent != NULL) {
+        buf_printf(sql, " AND \"%s\" IS %sNULL", table->parent,
+                   part == PART_CHILDREN ? "NOT " : "");
+    }
     if (!is_first) {
-        buf_puts(sql, " WHERE (");
-        put_order(sql, table);
+        buf_puts(sql, " AND (");
+        put_key(sql, table);
         buf_puts(sql, ") > (");
-        for (size_t i = 0; i < table->key_count + (table->parent != NULL); i++) {
+        for (size_t i = 0; i < table->key_count; i++) {
             buf_puts(sql, i == 0 ? "?" : ", ?");
         }
         buf_puts(sql, ")");
     }
     buf_puts(sql, " ORDER BY ");
-    put_order(sql, table);
+    put_key(sql, table);
     buf_printf(sql, " LIMIT %zu", rows);
 }
 
@@ -286,11 +291,6 @@ static bool no_memory(struct err *err)
 
 static void put_last(struct db_stmt *st, const struct table *table, const struct value *last)
 {
-    for (size_t i = 0; table->parent != NULL && i < table->column_count; i++) {
-        if (strcmp(table->columns[i].name, table->parent) == 0) {
-            db_put_int(st, last[i].is_null ? 0 : 1);
-        }
-    }
     for (size_t i = 0; i < table->key_count; i++) {
         put_value(st, table->columns[table->key[i]].kind, &last[table->key[i]]);
     }
@@ -298,6 +298,7 @@ static void put_last(struct db_stmt *st, const struct table *table, const struct
 
 static bool read_page(struct db *db,
                       const struct table *table,
+                      enum part part,
                       const struct page *before,
                       struct page *page,
                       struct err *err)
@@ -311,7 +312,7 @@ static bool read_page(struct db *db,
         return no_memory(err);
     }
     buf_init(&sql, SQL_BYTES);
-    put_select(&sql, table, before->count == 0, rows);
+    put_select(&sql, table, part, before->count == 0, rows);
     db_prepare_buf(&st, db, &sql);
     if (before->count > 0) {
         put_last(&st, table, before->values + (before->count - 1) * table->column_count);
@@ -342,7 +343,8 @@ write_page(struct db *db, const struct table *table, const struct page *page, st
     return db_run(&st, err);
 }
 
-static bool copy_table(struct copy *copy, struct db *db, const struct table *table, struct err *err)
+static bool copy_part(
+    struct copy *copy, struct db *db, const struct table *table, enum part part, struct err *err)
 {
     struct page pages[2] = {0};
     bool ok = true;
@@ -352,7 +354,7 @@ static bool copy_table(struct copy *copy, struct db *db, const struct table *tab
     for (unsigned turn = 0; ok && !is_last; turn++) {
         struct page *page = &pages[turn % 2];
         arena_free(&page->arena);
-        ok = read_page(db, table, &pages[(turn + 1) % 2], page, err) &&
+        ok = read_page(db, table, part, &pages[(turn + 1) % 2], page, err) &&
              write_page(copy->to.store->writer, table, page, err);
         is_last = page->count < page_rows(table);
         copy->counts->rows += page->count;
@@ -363,6 +365,12 @@ static bool copy_table(struct copy *copy, struct db *db, const struct table *tab
     arena_free(&pages[0].arena);
     arena_free(&pages[1].arena);
     return ok || err_context(err, "copying the table %s", table->name);
+}
+
+static bool copy_table(struct copy *copy, struct db *db, const struct table *table, struct err *err)
+{
+    return copy_part(copy, db, table, PART_PARENTS, err) &&
+           (table->parent == NULL || copy_part(copy, db, table, PART_CHILDREN, err));
 }
 
 /* ---- ids ---- */
