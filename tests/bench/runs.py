@@ -2,6 +2,7 @@
 """The lists of runs and of traces with many of them: any page, sorted, searched, for readers of projects.
 
 usage: runs.py [--program build/kinetoscope] [--runs 100000] [--traces 1000000] [--rounds 15] [--keep FOLDER]
+       runs.py --keep FOLDER -- --database-url URL …    a copy that `kinetoscope copy` made of it
 
 A small trace is uploaded once; the rows of its run, upload and trace are then copied in the database. Of several answers the middle one counts.
 """
@@ -113,14 +114,15 @@ def main():
     parser.add_argument('--traces', type=int, default=1000000)
     parser.add_argument('--rounds', type=int, default=15)
     parser.add_argument('--keep', help='where the data stays, for another look')
+    parser.add_argument('serve', nargs='*', help='options of the server of a copy, whose data directory is --keep')
     options = parser.parse_args()
     data = options.keep or tempfile.mkdtemp(prefix='kinetoscope-runs-')
-    if not pathlib.Path(data, 'kinetoscope.db').exists():
+    if not options.serve and not pathlib.Path(data, 'kinetoscope.db').exists():
         with Program(options.program, data) as program:
             request = urllib.request.Request(program.url + '/api/v1/runs/first/traces/w.pt.trace.json', data=small_trace(), method='PUT')
             urllib.request.urlopen(request, timeout=60).read()
         copy_rows(str(pathlib.Path(data, 'kinetoscope.db')), options.runs, options.traces)
-    with Program(options.program, data) as program:
+    with Program(options.program, data, *options.serve) as program:
         for name, parameters in VIEWS + TRACE_VIEWS:
             is_traces = (name, parameters) in TRACE_VIEWS
             rows = options.traces if is_traces else options.runs
