@@ -120,6 +120,29 @@ bool store_session_find(struct store *store,
                         struct err *err) KS_MUST_USE;
 bool store_session_end(struct store *store, const char *sha256_hex, struct err *err) KS_MUST_USE;
 
+/* ---- wrong tokens, counted together by the servers that share a catalogue ---- */
+
+#define STORE_ADDRESS_MAX_BYTES 47
+
+struct store_wrong_tokens {
+    char address[STORE_ADDRESS_MAX_BYTES + 1]; /* of a client */
+    int64_t count;                             /* that are not forgiven: one a second is */
+};
+
+/* Whether other servers may join. */
+bool store_is_shared(const struct store *store);
+/* Adds to what is counted of these addresses, which are different ones. */
+bool store_wrong_tokens_add(struct store *store,
+                            const struct store_wrong_tokens *rows,
+                            size_t count,
+                            struct err *err) KS_MUST_USE;
+/* Gives those that are not forgiven, the worst STORE_WRONG_TOKENS_MAX. */
+bool store_wrong_tokens_read(struct store *store,
+                             void (*take)(void *context, const struct store_wrong_tokens *row),
+                             void *context,
+                             struct err *err) KS_MUST_USE;
+#define STORE_WRONG_TOKENS_MAX 4096
+
 /* ---- tokens of a data directory, also while another process serves it ---- */
 
 struct token_registry;

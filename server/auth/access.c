@@ -5,7 +5,7 @@
 #include "server/auth/access_tokens.h"
 #include "server/auth/credentials.h"
 #include "server/auth/token_file.h"
-#include "server/guard/throttle.h"
+#include "server/auth/wrong_tokens.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +14,8 @@
 
 /* So long another process's change may go unnoticed. */
 #define LOOK_AGAIN_MS 250
+/* One whose token is unknown may have just got it, of another process or server. */
+#define LOOK_FOR_UNKNOWN_MS 20
 #define DAY_S 86400
 #define SESSION_PREFIX "kss_"
 
@@ -31,7 +33,7 @@ struct access {
     bool allow_anonymous;
     bool may_be_open; /* when there is no token */
     const struct log *log;
-    struct throttle *throttle;
+    struct wrong_tokens *wrong;
     pthread_mutex_t lock; /* guards what follows */
     struct file_state file;
     struct access_tokens *tokens; /* the newest */
@@ -116,26 +118,27 @@ static void look_now(struct access *access, bool reads_file)
     }
 }
 
-static void look_again(struct access *access)
+static void look_again(struct access *access, int64_t after_ms)
 {
     int64_t now_ms = monotonic_ms();
     bool own_change =
         access->store != NULL && store_tokens_version(access->store) != access->version;
-    if (!own_change && now_ms - access->looked_at_ms < LOOK_AGAIN_MS) {
+    if (!own_change && now_ms - access->looked_at_ms < after_ms) {
         return;
     }
     access->looked_at_ms = now_ms;
     look_now(access, file_has_changed(access));
 }
 
-static struct access_tokens *hold_newest(struct access *access)
+/* The visit holds them instead of those that it has. */
+static void hold_newest(struct access *access, struct access_visit *visit, int64_t after_ms)
 {
     (void)pthread_mutex_lock(&access->lock);
-    look_again(access);
-    struct access_tokens *tokens = access->tokens;
-    tokens->holders++;
+    look_again(access, after_ms);
+    release(visit->tokens);
+    visit->tokens = access->tokens;
+    visit->tokens->holders++;
     (void)pthread_mutex_unlock(&access->lock);
-    return tokens;
 }
 
 /* ---- life ---- */
@@ -154,7 +157,7 @@ bool access_create(struct access **out, const struct access_options *options, st
     access->log = options->log;
     arena_init(&access->file.arena, 0);
     access->looked_at_ms = monotonic_ms();
-    if (!throttle_create(&access->throttle, err) ||
+    if (!wrong_tokens_create(&access->wrong, options->store, options->log, err) ||
         (access->token_file != NULL && !read_file(access, err)) || !renew(access, err)) {
         access_free(access);
         return false;
@@ -168,7 +171,7 @@ void access_free(struct access *access)
     if (access != NULL) {
         release(access->tokens);
         arena_free(&access->file.arena);
-        throttle_free(access->throttle);
+        wrong_tokens_free(access->wrong);
         (void)pthread_mutex_destroy(&access->lock);
         free(access);
     }
@@ -176,7 +179,8 @@ void access_free(struct access *access)
 
 bool access_has_tokens(struct access *access)
 {
-    struct access_visit visit = {.tokens = hold_newest(access)};
+    struct access_visit visit = {.tokens = NULL};
+    hold_newest(access, &visit, LOOK_AGAIN_MS);
     bool any = visit.tokens->any;
     access_leave(access, &visit);
     return any;
@@ -230,6 +234,13 @@ static void become(const struct access *access,
     note_use(access, token);
 }
 
+static struct access_token *
+look_for(struct access *access, struct access_visit *visit, const char sha256_hex[SHA256_HEX_BYTES])
+{
+    hold_newest(access, visit, LOOK_FOR_UNKNOWN_MS);
+    return access_tokens_find(visit->tokens, sha256_hex);
+}
+
 /* The right token of someone who was wrong too often is refused as well, or guessing would cost
  * nothing; only what nobody can guess passes. */
 static bool enter_by_token(struct access *access,
@@ -243,15 +254,15 @@ static bool enter_by_token(struct access *access,
     if (!secret_hash(text, sha256_hex, err)) {
         return false;
     }
-    int64_t now_ms = monotonic_ms();
     struct access_token *token = access_tokens_find(visit->tokens, sha256_hex);
     bool is_strong = token != NULL && token->id != 0;
-    if (!is_strong && !throttle_allows(access->throttle, client, now_ms)) {
+    if (!is_strong && !wrong_tokens_allow(access->wrong, client)) {
         return err_set(err, ERR_TOO_MANY,
                        "Wrong tokens came from your address too often; wait some seconds");
     }
+    token = token == NULL ? look_for(access, visit, sha256_hex) : token;
     if (token == NULL) {
-        *stopped = throttle_note(access->throttle, client, now_ms);
+        *stopped = wrong_tokens_note(access->wrong, client);
         return err_set(err, ERR_UNAUTHORIZED, "The token is not one that this server knows");
     }
     become(access, visit, token, false);
@@ -271,8 +282,10 @@ static bool enter_by_session(struct access *access,
         !store_session_find(access->store, sha256_hex, wall_clock_s(), token_sha256_hex, err)) {
         return false;
     }
+    bool is_there = token_sha256_hex[0] != '\0';
     struct access_token *token =
-        token_sha256_hex[0] == '\0' ? NULL : access_tokens_find(visit->tokens, token_sha256_hex);
+        is_there ? access_tokens_find(visit->tokens, token_sha256_hex) : NULL;
+    token = is_there && token == NULL ? look_for(access, visit, token_sha256_hex) : token;
     if (token != NULL) {
         become(access, visit, token, true);
     }
@@ -291,7 +304,7 @@ bool access_enter(struct access *access,
     if (access == NULL) {
         return true;
     }
-    visit->tokens = hold_newest(access);
+    hold_newest(access, visit, LOOK_AGAIN_MS);
     become_nobody(access, visit);
     if (!visit->subject.asks_for_tokens) {
         return true;
@@ -357,7 +370,7 @@ bool access_log_in(struct access *access,
     if (access == NULL || access->store == NULL) {
         return err_set(err, ERR_NOT_FOUND, "This server has no sessions");
     }
-    visit->tokens = hold_newest(access);
+    hold_newest(access, visit, LOOK_AGAIN_MS);
     return enter_by_token(access, client, token, visit, stopped, err) &&
            begin_session(access, token, secret, err);
 }

@@ -7,7 +7,8 @@
  * nothing.
  *
  * Token file and store are read again when they may have changed: at once after a change by this
- * process, within a quarter of a second after a change by another. */
+ * process, within a quarter of a second after a change by another, and for a token that is unknown.
+ * Wrong tokens are counted together with the other servers of the catalogue (wrong_tokens.h). */
 #ifndef KS_SERVER_AUTH_ACCESS_H
 #define KS_SERVER_AUTH_ACCESS_H
 

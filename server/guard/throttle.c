@@ -100,3 +100,14 @@ bool throttle_note(struct throttle *throttle, const char *address, int64_t now_m
     (void)pthread_mutex_unlock(&throttle->lock);
     return stopped;
 }
+
+void throttle_owes(struct throttle *throttle, const char *address, int64_t failures, int64_t now_ms)
+{
+    int64_t forgiven_at_ms = now_ms + failures * FORGIVEN_MS;
+    (void)pthread_mutex_lock(&throttle->lock);
+    struct place *place = find(throttle, address, true);
+    if (place->forgiven_at_ms < forgiven_at_ms) {
+        place->forgiven_at_ms = forgiven_at_ms;
+    }
+    (void)pthread_mutex_unlock(&throttle->lock);
+}

@@ -18,5 +18,11 @@ void throttle_free(struct throttle *throttle); /* NULL is allowed */
 bool throttle_allows(struct throttle *throttle, const char *address, int64_t now_ms) KS_MUST_USE;
 /* Records a failure. True if the address may not try again for now. */
 bool throttle_note(struct throttle *throttle, const char *address, int64_t now_ms);
+/* Others have counted failures of it, too: with these and ours it owes so many that were not
+ * forgiven yet. */
+void throttle_owes(struct throttle *throttle,
+                   const char *address,
+                   int64_t failures,
+                   int64_t now_ms);
 
 #endif

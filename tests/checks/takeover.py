@@ -16,7 +16,7 @@ import unittest
 import faults
 import kinetoscope
 
-SCHEMAS = sorted(kinetoscope.FIXTURES.glob('schema_*.sql'))
+SCHEMAS = sorted(kinetoscope.FIXTURES.glob('schema_[0-9]*.sql'))
 VIEWS = ('overview', 'steps', 'operators', 'kernels')
 KILLS_A_SCHEMA = int(os.environ.get('KINETOSCOPE_TAKEOVER_KILLS', '3'))
 CALLS_OF_A_TAKEOVER = 50  # of the disk, about

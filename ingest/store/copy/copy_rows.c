@@ -62,7 +62,8 @@ static bool is_named(const char *name, const char *const *names, size_t count)
 /* Not those of the target's own: whose copy it is, and which objects are there. */
 static bool is_copied(const char *name)
 {
-    static const char *const own[] = {"copy_state", "object", "schema_step", "node", "duty"};
+    static const char *const own[] = {"copy_state", "object", "schema_step",
+                                      "node",       "duty",   "wrong_token"};
     return strncmp(name, "sqlite_", 7) != 0 && !is_named(name, own, sizeof own / sizeof own[0]);
 }
 

@@ -10,6 +10,12 @@ CREATE TABLE node (
     draining     INTEGER NOT NULL DEFAULT 0   -- 1: it takes nothing new
 ) STRICT, WITHOUT ROWID;
 
+-- Wrong tokens by address of the client, which these servers count together (access/wrong_tokens.c).
+CREATE TABLE wrong_token (
+    address       TEXT PRIMARY KEY,
+    forgiven_at_s INTEGER NOT NULL            -- each puts it off by a second
+) STRICT, WITHOUT ROWID;
+
 -- What one of them does for all.
 CREATE TABLE duty (
     name          TEXT PRIMARY KEY,

@@ -4,14 +4,12 @@
 
 #include <assert.h>
 
-/* Of versions after SCHEMA_BASE there are none yet: one of no version, as C has no empty array.
- * The first step takes its place, and goes so:
- *     {SCHEMA_BASE + 1, "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT ''"},
- */
-const struct schema_step schema_steps[] = {{0, ""}};
+const struct schema_step schema_steps[] = {
+    {36, "CREATE TABLE wrong_token (address TEXT PRIMARY KEY, forgiven_at_s INTEGER NOT NULL\n"
+         ") STRICT, WITHOUT ROWID"},
+};
 const size_t schema_step_count = SCHEMA_VERSION - SCHEMA_BASE;
-static_assert(SCHEMA_VERSION == SCHEMA_BASE ||
-                  sizeof schema_steps / sizeof schema_steps[0] == SCHEMA_VERSION - SCHEMA_BASE,
+static_assert(sizeof schema_steps / sizeof schema_steps[0] == SCHEMA_VERSION - SCHEMA_BASE,
               "every version after SCHEMA_BASE has its step");
 
 /* Until the end of the transaction no other server changes the version. */

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import kinetoscope  # noqa: E402: beside this folder
 from servers.postgres import Postgres  # noqa: E402
 
-UNIT = ('access', 'catalogue', 'comparisons', 'cycles', 'events_events', 'history_webhooks', 'leases', 'notes', 'objects_blob_objects',
+UNIT = ('access', 'catalogue', 'comparisons', 'cycles', 'events_events', 'history_cache', 'history_webhooks', 'leases', 'notes', 'objects_blob_objects',
         'purge', 'roundtrip', 'schema', 'schema_steps', 'tables', 'timeline')
 FIXTURE = json.loads(kinetoscope.fixture_json('cpu_only'))
 

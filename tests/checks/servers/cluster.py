@@ -68,7 +68,7 @@ class Node(kinetoscope.Server):
         return sorted(row['file_name'] for row in rows)
 
 
-class Case(unittest.TestCase):
+class Cluster(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ks-cluster-', dir='/tmp'))
         self.addCleanup(shutil.rmtree, self.folder, True)
@@ -78,6 +78,8 @@ class Case(unittest.TestCase):
     def nodes(self, count=2):
         return [self.enterContext(Node(self, 'n%d' % number)) for number in range(count)]
 
+
+class Case(Cluster):
     def test_what_one_has_the_other_shows(self):
         first, second = self.nodes()
         for node in (first, second):

@@ -1,5 +1,6 @@
 /* Tokens, sessions and projects in the store. */
 #include "ingest/base/secret.h"
+#include "ingest/store/internal.h"
 #include "ingest/store/store_access.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
@@ -245,6 +246,42 @@ static void a_name_belongs_to_who_came_first(void **state)
     assert_fails(f, READ(f->store, store_job_readable, id, "[]", &f->err), ERR_NOT_FOUND);
 }
 
+static void take_wrong(void *context, const struct store_wrong_tokens *row)
+{
+    int64_t *left = context;
+    left[row->address[0] - 'a'] = row->count;
+    left[2]++;
+}
+
+/* The clock is the database's, in whole seconds: one may have passed. */
+static void wrong_tokens_add_up(void **state)
+{
+    struct fixture *f = *state;
+    const struct store_wrong_tokens rows[] = {{"a", 30}, {"b", 120}};
+    int64_t left[3] = {0};
+    assert_ok(f, store_wrong_tokens_add(f->store, rows, 2, &f->err));
+    assert_ok(f, store_wrong_tokens_add(f->store, rows, 1, &f->err));
+    assert_ok(f, store_wrong_tokens_read(f->store, take_wrong, left, &f->err));
+    assert_int_equal(left[2], 2);
+    assert_in_range(left[0], 50, 60);
+    assert_in_range(left[1], 110, 120);
+    /* Those that are forgiven are forgotten. */
+    assert_ok(f, store_write_begin(f->store, STORE_DURABLE, &f->err));
+    assert_ok(f, store_write_end(f->store,
+                                 db_exec(f->store->writer,
+                                         "UPDATE wrong_token SET forgiven_at_s = unixepoch() - 1"
+                                         " WHERE address = 'a'",
+                                         &f->err),
+                                 &f->err));
+    memset(left, 0, sizeof left);
+    assert_ok(f, store_wrong_tokens_read(f->store, take_wrong, left, &f->err));
+    assert_int_equal(left[2], 1);
+    assert_ok(f, store_wrong_tokens_add(f->store, &rows[1], 1, &f->err));
+    assert_ok(f, store_wrong_tokens_add(f->store, rows, 1, &f->err));
+    assert_ok(f, store_wrong_tokens_read(f->store, take_wrong, left, &f->err));
+    assert_in_range(left[0], 20, 30);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_store, tear_down_store)
 
 int main(void)
@@ -255,6 +292,7 @@ int main(void)
         TEST(tokens_come_and_go),
         TEST(sessions_end),
         TEST(one_token_has_no_end_of_sessions),
+        TEST(wrong_tokens_add_up),
         TEST(a_book_opens_beside_the_store),
         TEST(runs_have_readers),
         TEST(a_run_moves_with_its_jobs),

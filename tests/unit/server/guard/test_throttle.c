@@ -49,11 +49,31 @@ static void many_addresses_do_not_free_the_one(void **state)
     throttle_free(throttle);
 }
 
+static void others_count_with_us(void **state)
+{
+    (void)state;
+    struct throttle *throttle = NULL;
+    struct err err = ERR_INIT;
+    assert_true(throttle_create(&throttle, &err));
+    (void)throttle_note(throttle, "10.0.0.1", 1000);
+    throttle_owes(throttle, "10.0.0.1", 9, 1000);
+    assert_true(throttle_allows(throttle, "10.0.0.1", 1000));
+    assert_true(throttle_note(throttle, "10.0.0.1", 1000));
+    assert_false(throttle_allows(throttle, "10.0.0.1", 1000));
+    throttle_owes(throttle, "10.0.0.1", 3, 1000);
+    assert_false(throttle_allows(throttle, "10.0.0.1", 1000));
+    throttle_owes(throttle, "10.0.0.2", 30, 1000);
+    assert_false(throttle_allows(throttle, "10.0.0.2", 21000));
+    assert_true(throttle_allows(throttle, "10.0.0.2", 22000));
+    throttle_free(throttle);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_at_once_then_one_a_second),
         cmocka_unit_test(many_addresses_do_not_free_the_one),
+        cmocka_unit_test(others_count_with_us),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,18 +115,14 @@ static char *replaced(const char *text, const char *old, const char *with)
 
 /* ---- tests ---- */
 
-/* With the steps that there are: tests/fixtures/schema_base.sql holds the schema of SCHEMA_BASE,
- * all of schema/N_*.sql as it was then, from the first step on. */
+/* tests/fixtures/schema_base.sql holds the schema of SCHEMA_BASE, all of schema/N_*.sql as it was
+ * then. */
 static char *base_schema(void)
 {
     size_t len;
     struct buf text;
     char block[4096];
     buf_init(&text, TEXT_BYTES);
-    if (SCHEMA_BASE == SCHEMA_VERSION) {
-        buf_puts(&text, schema_sql);
-        return buf_take(&text, &len);
-    }
     FILE *file = fopen(KS_TEST_DIR "/fixtures/schema_base.sql", "re");
     assert_non_null(file);
     for (size_t got; (got = fread(block, 1, sizeof block, file)) > 0;) {
