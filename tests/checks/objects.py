@@ -4,6 +4,7 @@ fails in ways a real one seldom does. Nothing that was acknowledged is lost when
 goes; nothing is acknowledged that the objects do not have; what nobody needs is deleted. Alone: KINETOSCOPE_BIN=... """
 import concurrent.futures
 import contextlib
+import functools
 import hashlib
 import http.client
 import json
@@ -148,6 +149,10 @@ class Results(Case):
     def setUp(self):
         super().setUp()
         self.place = self.folder / 'place'
+        self.url, self.env = 'file://%s' % self.place, None
+
+    def start(self, *options):
+        return self.serve(self.url, self.env, *options)
 
     def files(self):
         return sorted((self.data_dir / 'results').rglob('*.db')) if (self.data_dir / 'results').exists() else []
@@ -163,17 +168,20 @@ class Results(Case):
 
     def object(self):
         (key, sha256), = self.rows('SELECT key, sha256 FROM results_file WHERE is_object = 1 AND kind = 0')
-        return self.place / self.name(key), sha256
+        return self.at(key), sha256
+
+    def at(self, key):
+        return self.place / self.name(key)
 
     def object_is_there(self, key):
-        return (self.place / self.name(key)).exists()
+        return self.at(key).exists()
 
     @staticmethod
     def name(key):
         return pathlib.Path('results', key[:2], key[2:] + '.db')
 
     def test_any_server_opens_them(self):
-        with self.serve('file://%s' % self.place) as server:
+        with self.start() as server:
             trace_id = self.upload(server, 'a.json', large_trace(1)).json()['id']
             here = self.answers(server, trace_id)
         path, sha256 = self.object()
@@ -183,7 +191,7 @@ class Results(Case):
         other.mkdir()
         shutil.copy(self.data_dir / 'kinetoscope.db', other)
         self.data_dir = other
-        with self.serve('file://%s' % self.place) as server:
+        with self.start() as server:
             self.assertEqual(self.files(), [])
             # Many at once fetch it once, and none sees half of it.
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -192,23 +200,23 @@ class Results(Case):
             self.assertEqual(self.answers(server, trace_id), here)
             # The file, and its timeline, which was made when it was asked for.
             for key, in self.rows('SELECT key FROM results_file WHERE is_object = 1'):
-                self.assertEqual((other / self.name(key)).read_bytes(), (self.place / self.name(key)).read_bytes())
+                self.assertEqual((other / self.name(key)).read_bytes(), self.at(key).read_bytes())
             self.assertEqual(len(self.files()), 2)
             self.assertEqual(list((other / 'incoming').iterdir()), [])
 
     def test_a_damaged_file_is_fetched_again(self):
-        with self.serve('file://%s' % self.place) as server:
+        with self.start() as server:
             trace_id = self.upload(server, 'a.json', large_trace(2)).json()['id']
         path, sha256 = self.object()
         for damage in (lambda bytes: b'x' * len(bytes), lambda bytes: bytes[:-4096], lambda bytes: bytes[:5000] + b'?' + bytes[5001:]):
             file, = self.files()
             file.write_bytes(damage(path.read_bytes()))
-            with self.serve('file://%s' % self.place) as server:
+            with self.start() as server:
                 self.check_overview(server, trace_id)
                 self.assertEqual(hashlib.sha256(file.read_bytes()).hexdigest(), sha256)
 
     def test_a_lost_or_damaged_object_is_made_again(self):
-        with self.serve('file://%s' % self.place) as server:
+        with self.start() as server:
             trace_id = self.upload(server, 'a.json', large_trace(3)).json()['id']
             before = self.answers(server, trace_id)
         for what in ('lost', 'damaged'):
@@ -217,23 +225,23 @@ class Results(Case):
                 if what == 'lost':
                     path.unlink()
                 else:
-                    path.write_bytes(b'x' * path.stat().st_size)
+                    path.write_bytes(b'x' * len(path.read_bytes()))
                 shutil.rmtree(self.data_dir / 'results')
-                with self.serve('file://%s' % self.place) as server:
+                with self.start() as server:
                     answer = self.check_overview(server, trace_id, 410)
                     self.assertIn(b'not in the objects', answer.body)
                     self.assertEqual(server.get('/api/v1/runs').status, 200)
-                with self.serve('file://%s' % self.place) as server:
+                with self.start() as server:
                     self.assertTrue(until(lambda: server.get('/api/v1/traces/%d/overview' % trace_id).status == 200))
                     self.assertEqual(self.answers(server, trace_id), before)
 
     def test_old_results_answer_until_new_ones_are_there(self):
-        with self.serve('file://%s' % self.place) as server:
+        with self.start() as server:
             ids = [self.upload(server, '%d.json' % number, large_trace(number)).json()['id'] for number in range(20, 28)]
             before = self.answers(server, ids[-1])
         old = set(self.rows('SELECT key FROM results_file'))
         self.rows('UPDATE upload SET analysis_version = 0')
-        with self.serve('file://%s' % self.place, None, '--ingest-workers', '1') as server:
+        with self.start('--ingest-workers', '1') as server:
             def is_done():
                 for trace_id in ids:
                     self.check_overview(server, trace_id)
@@ -248,7 +256,7 @@ class Results(Case):
             self.assertEqual(len(self.files()), len(new))
 
     def test_they_die_with_their_trace(self):
-        with self.serve('file://%s' % self.place) as server:
+        with self.start() as server:
             trace_id = self.upload(server, 'a.json', large_trace(4)).json()['id']
             path, _ = self.object()
             self.assertEqual(server.ask('DELETE', '/api/v1/traces/%d' % trace_id).status, 204)
@@ -257,7 +265,7 @@ class Results(Case):
             self.assertTrue(until(lambda: [row[1] for row in self.rows()] == ['dying']), self.rows())
 
     def test_the_cache_keeps_its_bound(self):
-        with self.serve('file://%s' % self.place, None, '--objects-cache', '1MB') as server:
+        with self.start('--objects-cache', '1MB') as server:
             bodies = {number: large_trace(number) for number in range(10, 16)}
             ids = [self.upload(server, '%d.json' % number, body).json()['id'] for number, body in bodies.items()]
             before = [self.answers(server, trace_id) for trace_id in ids]
@@ -270,7 +278,7 @@ class Results(Case):
             self.assertTrue(until(lambda: cached() <= MB), cached())
 
     def test_small_ones_stay_in_their_rows(self):
-        with self.serve('file://%s' % self.place) as server:
+        with self.start() as server:
             self.upload(server, 'a.json', trace(5))
             self.assertEqual(self.rows("SELECT is_object, sha256, bytes IS NULL FROM results_file"), [(0, '', 0)])
 
@@ -434,22 +442,35 @@ class Faults(Case):
             self.assertEqual(self.peer.faults, [])
 
 
-@unittest.skipIf(not HAS_S3 or s3.Ceph.why_not(), s3.Ceph.why_not() or 'built without S3')
-class Ceph(Case):
-    @classmethod
-    def setUpClass(cls):
-        cls.place = tempfile.mkdtemp(prefix='kinetoscope-ceph-')
-        cls.ceph = s3.Ceph(cls.place)
-        try:
-            cls.ceph.start()
-        except BaseException:
-            cls.tearDownClass()
-            raise
+NO_CEPH = s3.Ceph.why_not() if HAS_S3 else 'built without S3'
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.ceph.stop()
-        shutil.rmtree(cls.place, ignore_errors=True)
+
+@functools.lru_cache
+def ceph():
+    place = tempfile.mkdtemp(prefix='kinetoscope-ceph-')
+    unittest.addModuleCleanup(shutil.rmtree, place, True)
+    server = s3.Ceph(place)
+    unittest.addModuleCleanup(server.stop)
+    server.start()
+    return server
+
+
+@unittest.skipIf(NO_CEPH, NO_CEPH)
+class ResultsOnCeph(Results):
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.id().split('.')[-1]
+        self.url, self.env = 's3://%s/%s' % (s3.BUCKET, self.prefix), s3.environment(ceph().port)
+
+    def at(self, key):
+        return s3.Object(ceph().port, '%s/%s' % (self.prefix, self.name(key)))
+
+
+@unittest.skipIf(NO_CEPH, NO_CEPH)
+class Ceph(Case):
+    def setUp(self):
+        super().setUp()
+        self.ceph = ceph()
 
     @unittest.skipUnless(CONTRACT.exists(), 'built without unit tests')
     def test_contract(self):

@@ -3,6 +3,7 @@ never does. Both speak path style on loopback with test keys."""
 import datetime
 import hashlib
 import hmac
+import html
 import http.client
 import http.server
 import os
@@ -58,6 +59,29 @@ def signed(method, port, path, body=b'', query=''):
         return answer.status, answer.read()
     finally:
         connection.close()
+
+
+def listed(port, query, name):
+    status, body = signed('GET', port, '/' + BUCKET, query=query)
+    assert status == 200, (status, body)
+    return body.decode(), re.findall('<%s>([^<]*)</%s>' % (name, name), body.decode())
+
+
+def keys(port, prefix=''):
+    """Every key of the bucket."""
+    found, more = [], ''
+    while True:
+        text, page = listed(port, more + 'list-type=2&max-keys=1000&prefix=' + urllib.parse.quote(prefix, safe=''), 'Key')
+        found += page
+        token = re.search('<NextContinuationToken>([^<]+)</NextContinuationToken>', text)
+        if not token:
+            return found
+        more = 'continuation-token=%s&' % urllib.parse.quote(html.unescape(token[1]), safe='')
+
+
+def unfinished(port, prefix=''):
+    """Of uploads in parts that have not ended."""
+    return listed(port, 'prefix=%s&uploads=' % urllib.parse.quote(prefix, safe=''), 'UploadId')[1]
 
 
 class Ceph:
@@ -164,16 +188,34 @@ class Ceph:
                 process.wait()
 
     def keys(self, prefix=''):
-        """Every key of the bucket."""
-        status, body = signed('GET', self.port, '/' + BUCKET, query='list-type=2&max-keys=1000&prefix=' +
-                              urllib.parse.quote(prefix, safe=''))
-        assert status == 200, (status, body)
-        return re.findall(r'<Key>([^<]*)</Key>', body.decode())
+        return keys(self.port, prefix)
 
     def unfinished(self):
-        status, body = signed('GET', self.port, '/' + BUCKET, query='uploads=')
-        assert status == 200, (status, body)
-        return re.findall(r'<UploadId>([^<]*)</UploadId>', body.decode())
+        return unfinished(self.port)
+
+
+class Object:
+    """One object of the bucket, with the words of a path."""
+
+    def __init__(self, port, key):
+        self.port, self.path = port, '/%s/%s' % (BUCKET, key)
+
+    def ask(self, method, *statuses, body=b''):
+        status, answer = signed(method, self.port, self.path, body)
+        assert status in statuses, (method, self.path, status, answer[:500])
+        return status, answer
+
+    def exists(self):
+        return self.ask('HEAD', 200, 404)[0] == 200
+
+    def read_bytes(self):
+        return self.ask('GET', 200)[1]
+
+    def write_bytes(self, body):
+        self.ask('PUT', 200, body=body)
+
+    def unlink(self):
+        self.ask('DELETE', 204)
 
 
 class Peer(http.server.ThreadingHTTPServer):
