@@ -141,6 +141,15 @@ def uploaded(answer):
     return found['traces'] if 'traces' in found else [found]
 
 
+def replaced(text, *pairs):
+    """The text with every `old` replaced; that there is one is part of the check."""
+    for old, new in pairs:
+        if old not in text:
+            raise AssertionError('the example has no %r any more' % old)
+        text = text.replace(old, new)
+    return text
+
+
 def run_program(*arguments, env=None, cwd=None):
     """Runs the program to its end; a sanitizer's report is a failure whatever the exit code."""
     done = subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
@@ -165,13 +174,13 @@ def fixture_json(case):
 
 @functools.lru_cache(maxsize=1)
 def packed_blanks():
-    return gzip.compress(b' ' * (64 << 20))
+    return gzip.compress(b' ' * (64 << 20), mtime=0)
 
 
 def blank_bomb(members, inside=b'{"traceEvents": []}'):
     """A trace whose list of events ends with blanks: 64 MB from each member of the gzip file, which is small and long to read."""
     head, tail = inside.rsplit(b']', 1)
-    return gzip.compress(head) + packed_blanks() * members + gzip.compress(b']' + tail)
+    return gzip.compress(head, mtime=0) + packed_blanks() * members + gzip.compress(b']' + tail, mtime=0)
 
 
 def large_trace(size):

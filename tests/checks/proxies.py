@@ -26,15 +26,6 @@ def need(*programs):
             raise unittest.SkipTest('%s is not installed' % program)
 
 
-def replaced(text, *pairs):
-    """The text with every `old` replaced; that there is one is part of the check."""
-    for old, new in pairs:
-        if old not in text:
-            raise AssertionError('the example has no %r any more' % old)
-        text = text.replace(old, new)
-    return text
-
-
 class Behind(contextlib.ExitStack):
     """A server with a token, a proxy before it on `port`, and curl to ask it."""
 
@@ -78,7 +69,7 @@ class Behind(contextlib.ExitStack):
 
 
 def nginx(behind):
-    site = replaced((DEPLOY / 'nginx.conf').read_text(), ('listen 80;', 'listen 127.0.0.1:%d;' % kinetoscope.free_port()),
+    site = kinetoscope.replaced((DEPLOY / 'nginx.conf').read_text(), ('listen 80;', 'listen 127.0.0.1:%d;' % kinetoscope.free_port()),
                     ('listen 443 ssl', 'listen 127.0.0.1:%d ssl' % behind.port), ('127.0.0.1:8080', '127.0.0.1:%d' % behind.server.port),
                     ('/etc/ssl/certs/traces.example.org.pem', str(behind.certificate)),
                     ('/etc/ssl/private/traces.example.org.key', str(behind.key)))
@@ -91,7 +82,7 @@ def nginx(behind):
 
 
 def caddy(behind):
-    site = replaced((DEPLOY / 'Caddyfile').read_text(), ('{\n\tservers', '{\n\tadmin off\n\tauto_https disable_redirects\n\tservers'),
+    site = kinetoscope.replaced((DEPLOY / 'Caddyfile').read_text(), ('{\n\tservers', '{\n\tadmin off\n\tauto_https disable_redirects\n\tservers'),
                     ('\n%s {' % HOST, '\n%s {\n\ttls %s %s' % (behind.origin, behind.certificate, behind.key)),
                     ('127.0.0.1:8080', '127.0.0.1:%d' % behind.server.port))
     (behind.folder / 'Caddyfile').write_text(site)
@@ -102,7 +93,7 @@ def haproxy(behind):
     """Two nodes, of which the second does not run."""
     chain = behind.folder / 'chain.pem'
     chain.write_bytes(behind.certificate.read_bytes() + behind.key.read_bytes())
-    site = replaced((DEPLOY / 'cluster/haproxy.cfg').read_text(), ('bind :80', 'bind 127.0.0.1:%d' % kinetoscope.free_port()),
+    site = kinetoscope.replaced((DEPLOY / 'cluster/haproxy.cfg').read_text(), ('bind :80', 'bind 127.0.0.1:%d' % kinetoscope.free_port()),
                     ('bind :443', 'bind 127.0.0.1:%d' % behind.port), ('/etc/haproxy/traces.example.org.pem', str(chain)),
                     ('node1:8080', '127.0.0.1:%d' % behind.server.port), ('node2:8080', '127.0.0.1:%d' % kinetoscope.free_port()))
     (behind.folder / 'haproxy.cfg').write_text(site)
@@ -182,7 +173,7 @@ class Unit(unittest.TestCase):
         need('systemd-analyze')
         with tempfile.TemporaryDirectory() as folder:
             unit = pathlib.Path(folder, 'kinetoscope.service')
-            unit.write_text(replaced((DEPLOY / 'kinetoscope.service').read_text(), ('/usr/local/bin/kinetoscope', kinetoscope.PROGRAM)))
+            unit.write_text(kinetoscope.replaced((DEPLOY / 'kinetoscope.service').read_text(), ('/usr/local/bin/kinetoscope', kinetoscope.PROGRAM)))
             done = subprocess.run(['systemd-analyze', 'verify', unit], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual((done.returncode, done.stdout.decode()), (0, ''))
             done = subprocess.run(['systemd-analyze', 'security', '--offline=true', '--threshold=20', unit], stdout=subprocess.PIPE,

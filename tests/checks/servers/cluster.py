@@ -1,30 +1,26 @@
 #!/usr/bin/env python3
-"""Several servers on one PostgreSQL and one folder of objects, killed (kill -9) and stopped (SIGSTOP) while traces come.
-Afterwards nothing that was acknowledged is lost, nothing is there twice, and figures are those of an embedded server.
-Alone: KINETOSCOPE_BIN=... cluster.py [--kills N] [--seed N] """
-import argparse
+"""Several servers on one PostgreSQL and one folder of objects, each case by itself: what one has the others show, who does the jobs
+of one that is killed (kill -9), stopped (SIGSTOP) or ends. All of it at once: trial.py. Alone: KINETOSCOPE_BIN=... """
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
 import sys
 import tempfile
-import threading
 import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import kinetoscope  # noqa: E402: beside this folder
 from servers.catalogue import FIXTURE  # noqa: E402
+from servers.lab import Mortal  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 
 TAKEN_OVER_S = 45  # 30 of the claim, and what a loaded machine takes to notice it
 FILE_BYTES = 256 << 10  # a file of results that is smaller stands in its row
 SLOW_MEMBERS = 48  # seconds of reading
-OPTIONS = argparse.Namespace(kills=4, seed=1)
 
 
 def trace(number, repeat=1):
@@ -32,22 +28,11 @@ def trace(number, repeat=1):
     return json.dumps({**FIXTURE, 'traceEvents': FIXTURE['traceEvents'] * repeat, 'number': number}).encode()
 
 
-class Node(kinetoscope.Server):
+class Node(Mortal):
     def __init__(self, cluster, name, *options):
         super().__init__('--database-url', cluster.database.url, '--objects-url', 'file://%s/objects' % cluster.folder,
                          '--node-name', name, '--ingest-workers', '1', *options, data_dir=str(cluster.folder / name))
         self.name = name
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def restart(self):
-        os.unlink(self.log_path)
-        self.__enter__()
 
     def asynchronous(self, run, name, body):
         answer = self.put(run, name, body, headers={'Prefer': 'respond-async'})
@@ -167,69 +152,10 @@ class Case(Cluster):
         self.assertEqual(refusal.status, 503)
         self.assertIn(b'--max-queued-jobs', refusal.body)
 
-    def test_kills_and_stops_under_load(self):
-        nodes, chance = self.nodes(3), random.Random(OPTIONS.seed)
-        acknowledged, stop = {}, threading.Event()
-
-        def send(client):
-            number = 0
-            while not stop.is_set():
-                name, number = 'c%d-%d.json' % (client, number), number + 1
-                while not stop.is_set():
-                    try:
-                        answer = nodes[(client + number) % len(nodes)].put('run', name, trace('%s' % name))
-                        if answer.status in (200, 201, 202):
-                            acknowledged[name] = answer.status
-                            break
-                    except (OSError, ValueError, kinetoscope.http.client.HTTPException):
-                        pass
-                    number += 1
-                    time.sleep(0.1)
-        clients = [threading.Thread(target=send, args=(client,)) for client in range(3)]
-        for client in clients:
-            client.start()
-        for _ in range(OPTIONS.kills):
-            time.sleep(chance.uniform(0.3, 1.5))
-            node = chance.choice(nodes)
-            if chance.random() < 0.3:
-                node.signal(signal.SIGSTOP)
-                time.sleep(chance.uniform(0.5, 4))
-                node.signal(signal.SIGCONT)
-            else:
-                node.kill()
-                time.sleep(chance.uniform(0, 1))
-                node.restart()
-        time.sleep(1)
-        stop.set()
-        for client in clients:
-            client.join()
-        kinetoscope.until(lambda: set(acknowledged) <= set(nodes[0].names('run')), 'all that was acknowledged is there', TAKEN_OVER_S)
-        names = nodes[0].names('run')
-        self.assertEqual(len(names), len(set(names)))
-        self.assertEqual(names, nodes[2].names('run'))
-        print('%d uploads acknowledged over %d kills and stops' % (len(acknowledged), OPTIONS.kills))
-        self.compare_figures(nodes[1])
-
-    def compare_figures(self, node):
-        rows = node.get('/api/v1/traces', limit=1000, run='run').json()['traces']
-        with kinetoscope.Server() as embedded:
-            own = kinetoscope.uploaded(embedded.put('run', rows[0]['file_name'], trace(rows[0]['file_name'])))[0]['id']
-            expected = self.figures(embedded, own)
-        for row in rows:
-            self.assertEqual(self.figures(node, row['id']), expected, row['file_name'])
-
-    def figures(self, server, trace_id):
-        found = server.get('/api/v1/traces/%d/overview' % trace_id).json()
-        return {key: value for key, value in found.items() if key not in ('trace', 'environment')}  # which name the file
-
 
 if __name__ == '__main__':
     reason = Postgres.why_not()
     if reason:
         print('skipped: %s' % reason)
         sys.exit(kinetoscope.SKIPPED)
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--kills', type=int, default=OPTIONS.kills)
-    parser.add_argument('--seed', type=int, default=OPTIONS.seed)
-    OPTIONS, rest = parser.parse_known_args()
-    unittest.main(argv=sys.argv[:1] + rest, verbosity=2)
+    unittest.main(verbosity=2)
