@@ -28,16 +28,18 @@ struct builder {
 
 /* ---- frames [FMT-4.4] ---- */
 
+/* A frame may lack its file, or have something else there. */
 static bool text_begins(const struct pickle_value *text, const char *prefix)
 {
     size_t len = strlen(prefix);
-    return text->len >= len && memcmp(text->text, prefix, len) == 0;
+    return text != NULL && text->kind == PICKLE_TEXT && text->len >= len && memcmp(text->text, prefix, len) == 0;
 }
 
 static bool text_contains(const struct pickle_value *text, const char *part)
 {
     size_t len = strlen(part);
-    for (size_t i = 0; i + len <= text->len; i++) {
+    bool is_text = text != NULL && text->kind == PICKLE_TEXT;
+    for (size_t i = 0; is_text && i + len <= text->len; i++) {
         if (memcmp(text->text + i, part, len) == 0) {
             return true;
         }
