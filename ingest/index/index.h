@@ -158,6 +158,18 @@ static inline uint32_t index_thread(const struct trace_index *index, uint32_t ev
     return index->track_thread[trace_event_track(&index->trace->events, event)];
 }
 
+/* From where device work was started: its call, whose thread shows what lies around it. Where a
+ * recorder's calls run on a thread of their own, that is its operator, as it is without a call.
+ * INDEX_NONE: neither. */
+static inline uint32_t index_launcher(const struct trace_index *index, uint32_t work)
+{
+    uint32_t call = index->launch[work];
+    uint32_t op = index->op[work];
+    bool is_elsewhere = call != INDEX_NONE && op != INDEX_NONE &&
+                        index_thread(index, call) != index_thread(index, op);
+    return call == INDEX_NONE || is_elsewhere ? op : call;
+}
+
 /* The device work of a call, a stretch of `launched`; empty when it launched none. */
 static inline struct index_range index_launched(const struct trace_index *index, uint32_t call)
 {

@@ -267,6 +267,41 @@ class Operators(unittest.TestCase):
                 trace, operators = self.operators(server, name, content)
                 self.assertEqual(operators, {'aten::mm': (1, host_ns, work_ns, work_ns)})
                 self.assertEqual(self.launches(server, trace)[0], launch)
+                efficiency = server.get('/api/v1/traces/%d/efficiency' % trace['id']).json()
+                self.assertEqual(efficiency['rows'][0]['name'], 'aten::mm')
+                nodes = server.get('/api/v1/traces/%d/flame-graph' % trace['id'], by='operator', weight='device').json()['nodes']
+                self.assertEqual([(node['name'], nodes[node['parent']]['name']) for node in nodes if node['name'] == 'MatMulV2'], [('MatMulV2', 'aten::mm')])
+
+    def test_inputs_of_ascend(self):
+        with kinetoscope.Server() as server:
+            base = '/api/v1/traces/%d/' % upload(server, 'ascend', 'trace_view.json', recordings.ascend_trace())['id']
+            self.assertEqual([row['input_shape'] for row in server.get(base + 'operators', group_by='name_shape').json()['rows']], ['[[8, 16], [16, 4], []]'])
+            self.assertEqual([row['call_stack'] for row in server.get(base + 'operators', group_by='name_stack').json()['rows']], ['a.py(3): f;b.py(7): g'])
+            multiplied = server.get(base + 'efficiency').json()['rows'][0]
+            self.assertEqual((multiplied['name'], multiplied['flops'], multiplied['precision']), ('aten::mm', 2 * 8 * 16 * 4, 'fp32'))
+
+
+class Devices(unittest.TestCase):
+    """What a file says of devices and recorder [FMT-0.6] [FMT-1.1a] [FMT-2.2a]."""
+
+    def test_environment(self):
+        wanted = {('results.json', 'rocprof'): {'deviceProperties.name': 'AMD Instinct MI300X', 'deviceProperties.computeCapability': '9.4', 'recorder': 'rocprofv3'},
+                  ('host.xplane.pb', 'xplane'): {'deviceProperties.name': 'AMD GPU', 'recorder': 'XLA'},
+                  ('folder.tar', 'ascend_folder'): {'record_shapes': 'True', 'common_config.activities': "['NPU']", 'experimental_config._profiler_level': 'Level1', 'start_info.freq': '100', 'recorder': 'torch_npu'}}
+        with kinetoscope.Server() as server:
+            for (name, maker), values in wanted.items():
+                trace = upload(server, 'devices', name, getattr(recordings, maker)())
+                overview = server.get('/api/v1/traces/%d/overview' % trace['id']).json()
+                said = {row['name']: row['value'] for row in overview['environment']}
+                self.assertEqual({key: said.get(key) for key in values}, values)
+
+    def test_another_kind_of_device_is_not_comparable(self):
+        with kinetoscope.Server() as server:
+            name, content = kinetoscope.fixture('cuda_training')
+            sides = {'base': upload(server, 'gpu', name, content)['id'], 'candidate': upload(server, 'npu', 'folder.tar', recordings.ascend_folder())['id']}
+            answer = server.get('/api/v1/diff/summary', **sides).json()
+            said = {fact['name']: fact['candidate'] for fact in answer['environment']}
+            self.assertEqual((answer['comparable'], said['device'], said['profiler'], said['profiler_options']), (False, 'NPU', 'torch_npu', 'record_shapes'))
 
 
 class Missing(unittest.TestCase):
@@ -274,7 +309,9 @@ class Missing(unittest.TestCase):
 
     def test_by_recorder(self):
         wanted = {
-            ('trace_view.json', 'ascend_trace'): {'op_types': 'upload the whole *_ascend_pt folder for op types and memory', 'memory': 'profile_memory=True; upload the whole *_ascend_pt folder', 'call_stacks': 'with_stack=True'},
+            ('trace_view.json', 'ascend_trace'): {'op_types': 'upload the whole *_ascend_pt folder for op types and memory', 'memory': 'profile_memory=True; upload the whole *_ascend_pt folder'},
+            ('ascend_pytorch_profiler_0.db', 'ascend_database'): {'steps': 'schedule=torch_npu.profiler.schedule(wait=1, warmup=1, active=3), and prof.step() once a step',
+                                                                  'call_stacks': 'with_stack=True', 'memory': 'profile_memory=True; upload the whole *_ascend_pt folder'},
             ('report.sqlite', 'nsys'): {'memory': '--cuda-memory-usage=true'},
             ('results.json', 'rocprof'): {'operators': 'rocprofv3 --marker-trace'}}
         with kinetoscope.Server() as server:

@@ -98,6 +98,15 @@ static enum record_role role_of_slice(const struct trace *trace, uint32_t event)
     }
 }
 
+/* Where a block is given back is told by the record of where it was taken [FMT-1.3]. */
+static enum record_role role_of_instant(const struct trace *trace, uint32_t event)
+{
+    if (trace_kind(&trace->events, event) != EVENT_MEMORY) {
+        return ROLE_MARK;
+    }
+    return strcmp(category_of(trace, event), "recorder_memory") == 0 ? ROLE_NONE : ROLE_MEMORY;
+}
+
 /* ROLE_NONE: metadata, flows, and begins and ends, whose pairs are slices [DEV-5]. */
 static enum record_role role_of(const struct trace *trace, uint32_t event)
 {
@@ -109,7 +118,7 @@ static enum record_role role_of(const struct trace *trace, uint32_t event)
     case 'i':
     case 'I':
     case 'R':
-        return trace_kind(&trace->events, event) == EVENT_MEMORY ? ROLE_MEMORY : ROLE_MARK;
+        return role_of_instant(trace, event);
     default:
         return ROLE_NONE;
     }

@@ -4,6 +4,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
+#include "ingest/index/index.h"
 #include "ingest/index/sort.h"
 
 #include <ctype.h>
@@ -110,27 +111,54 @@ static bool nest_events(struct forest *forest)
 
 /* ---- work ---- */
 
+/* Another recorder may know whose the work is where the thread of the call does not show it. To be
+ * freed; NULL without memory. */
+static uint32_t *find_launchers(const struct causes *causes)
+{
+    const struct trace *trace = causes->trace;
+    struct trace_index index;
+    uint32_t *launcher = scratch_none(trace->events.count);
+    bool is_named = trace->recorded != NULL && trace->recorded->recorder != NULL;
+    bool ok = launcher != NULL && (!is_named || index_build(&index, trace));
+    for (uint32_t i = 0; ok && i < trace->events.count; i++) {
+        if (causes->role[i] == CAUSES_DEVICE) {
+            launcher[i] = is_named && index_is_device_work(index_class(&index, i))
+                              ? index_launcher(&index, i)
+                              : causes->launch[i];
+        }
+    }
+    if (launcher != NULL && is_named) {
+        index_free(&index);
+    }
+    if (!ok) {
+        scratch_free(launcher);
+    }
+    return ok ? launcher : NULL;
+}
+
 static bool list_work(struct forest *forest)
 {
     const struct causes *causes = forest->causes;
     uint32_t events = causes->trace->events.count;
     uint32_t *row = scratch_none(events);
+    uint32_t *launcher = find_launchers(causes);
     forest->first_work = scratch_calloc((size_t)forest->count + 1, sizeof *forest->first_work);
-    bool ok = row != NULL && forest->first_work != NULL;
+    bool ok = row != NULL && launcher != NULL && forest->first_work != NULL;
     for (uint32_t i = 0; ok && i < forest->count; i++) {
         row[forest->event[i]] = i;
     }
     for (uint32_t i = 0; ok && i < events; i++) {
-        if (causes->role[i] == CAUSES_DEVICE && causes->launch[i] != CAUSES_NONE) {
-            forest->first_work[row[causes->launch[i]]]++;
+        launcher[i] = launcher[i] == NONE ? NONE : row[launcher[i]];
+        if (launcher[i] != NONE) {
+            forest->first_work[launcher[i]]++;
         }
     }
     uint32_t total = ok ? sort_places(forest->first_work, (size_t)forest->count + 1) : 0;
     forest->work = scratch_alloc(total, sizeof *forest->work);
     ok = ok && forest->work != NULL;
     for (uint32_t i = 0; ok && i < events; i++) {
-        if (causes->role[i] == CAUSES_DEVICE && causes->launch[i] != CAUSES_NONE) {
-            forest->work[forest->first_work[row[causes->launch[i]]]++] = i;
+        if (launcher[i] != NONE) {
+            forest->work[forest->first_work[launcher[i]]++] = i;
         }
     }
     /* Each place has moved to where the next row's work begins. */
@@ -141,6 +169,7 @@ static bool list_work(struct forest *forest)
         forest->first_work[0] = 0;
     }
     scratch_free(row);
+    scratch_free(launcher);
     return ok;
 }
 
@@ -326,9 +355,12 @@ static void take(struct taking *taking, uint32_t row)
     call->uses_tf32 = uses_tf32(taking, work, count);
 }
 
-/* Whether a call right below it has work. */
+/* Whether it has work of its own, or a call right below it has. */
 static bool launches_itself(const struct forest *forest, uint32_t row)
 {
+    if (forest->first_work[row] < forest->first_work[row + 1]) {
+        return true;
+    }
     for (uint32_t i = row + 1; i < forest->end[row]; i = forest->end[i]) {
         if (causes_is_call(forest->causes, forest->event[i]) && has_work(forest, i)) {
             return true;

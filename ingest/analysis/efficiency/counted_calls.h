@@ -1,5 +1,6 @@
 /* The calls that efficiency counts [CAU-4.1]: of each tree of operators and calls the outermost
  * with a formula, else what launched the work. All launched work belongs to exactly one.
+ * Where another recorder says whose work is [FMT-0.5a], that operator is what launched it.
  *
  *     aten::linear                    no formula, one below has: not counted
  *       aten::addmm                   formula: counted

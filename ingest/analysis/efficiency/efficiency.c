@@ -365,9 +365,15 @@ static void measure_devices(struct analysis *a, struct efficiency *out)
         int64_t dur_ns = trace_dur_ns(events, event);
         first_ns = i64_min(first_ns, events->ts_ns[event]);
         last_ns = i64_max(last_ns, saturating_add(events->ts_ns[event], dur_ns));
-        if (a->causes.launch[event] == CAUSES_NONE) {
-            out->outside_events++;
-            out->outside_time_ns = saturating_add(out->outside_time_ns, dur_ns);
+        out->outside_events++;
+        out->outside_time_ns = saturating_add(out->outside_time_ns, dur_ns);
+    }
+    for (uint32_t i = 0; i < a->calls.count; i++) {
+        const struct counted_call *call = &a->calls.items[i];
+        out->outside_events -= call->end_work - call->first_work;
+        for (uint32_t at = call->first_work; at < call->end_work; at++) {
+            int64_t dur_ns = trace_dur_ns(events, a->calls.work[at]);
+            out->outside_time_ns = saturating_sub(out->outside_time_ns, dur_ns);
         }
     }
     for (uint32_t i = 0; i < a->causes.stream_count; i++) {

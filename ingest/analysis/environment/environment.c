@@ -85,6 +85,16 @@ static bool works(const struct trace_results *trace)
     return trace->device_count > 0 || trace->gpu_count > 0;
 }
 
+static bool is_no_gpu(const char *device_type)
+{
+    static const char *const types[] = {"NPU", "TPU", "MLU"};
+    bool found = false;
+    for (size_t i = 0; device_type != NULL && i < sizeof types / sizeof types[0]; i++) {
+        found = found || strcmp(device_type, types[i]) == 0;
+    }
+    return found;
+}
+
 /* Of several devices each name once. */
 static void put_device(struct buf *out, const struct trace_results *trace)
 {
@@ -97,6 +107,10 @@ static void put_device(struct buf *out, const struct trace_results *trace)
     }
     if (names.count == 0 && works(trace)) {
         add_value(&names, said(trace, ENVIRONMENT_KEY_DEVICE));
+    }
+    /* Nobody takes one of these for a GPU, whatever its name would be. */
+    if (names.count == 0 && works(trace) && is_no_gpu(trace->device_type)) {
+        add_value(&names, trace->device_type);
     }
     put_values(out, &names, ", ");
 }
@@ -233,6 +247,7 @@ static void put_profiler(struct buf *out, const struct trace_results *trace)
     static const char *const libraries[][2] = {{"cupti_version", "CUPTI"},
                                                {"roctracer_version", "roctracer"},
                                                {"rocprofiler_version", "rocprofiler"}};
+    put_said(out, trace, ENVIRONMENT_KEY_RECORDER);
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
         const char *version = said(trace, libraries[i][0]);
         if (version != NULL) {

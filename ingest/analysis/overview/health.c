@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEVICE_ROWS 3 /* of the environment, about all devices */
+#define OWN_ROWS 4 /* of devices and of the recorder */
+#define RECORDER_BYTES 208
 
 /* ---- views ---- */
 
@@ -170,9 +171,21 @@ static bool add_devices(struct trace_results *results, const struct trace *trace
     return true;
 }
 
+static bool add_recorder(struct trace_results *results, const struct recorded *recorded)
+{
+    char text[RECORDER_BYTES];
+    if (recorded == NULL || recorded->recorder == NULL) {
+        return true;
+    }
+    bool has_version = recorded->format_version != NULL;
+    (void)snprintf(text, sizeof text, "%.100s%s%.100s", recorded->recorder, has_version ? " " : "",
+                   has_version ? recorded->format_version : "");
+    return add_row(results, ENVIRONMENT_KEY_RECORDER, text);
+}
+
 bool health_copy_environment(struct trace_results *results, const struct trace *trace)
 {
-    results->environment = arena_calloc(&results->arena, (size_t)trace->meta_count + DEVICE_ROWS,
+    results->environment = arena_calloc(&results->arena, (size_t)trace->meta_count + OWN_ROWS,
                                         sizeof *results->environment);
     if (results->environment == NULL) {
         return false;
@@ -183,7 +196,7 @@ bool health_copy_environment(struct trace_results *results, const struct trace *
             return false;
         }
     }
-    return add_devices(results, trace);
+    return add_recorder(results, trace->recorded) && add_devices(results, trace);
 }
 
 /* ---- steps ---- */

@@ -238,8 +238,7 @@ static void add_device_work(struct call_paths *paths)
     const struct trace_index *index = paths->index;
     for (uint32_t i = 0; i < index->device_count; i++) {
         uint32_t event = index->device_work[i];
-        uint32_t launcher =
-            index->launch[event] != INDEX_NONE ? index->launch[event] : index->op[event];
+        uint32_t launcher = index_launcher(index, event);
         paths->of[event] = launcher == INDEX_NONE ? CALL_PATH_NONE : paths->of[launcher];
     }
 }

@@ -258,8 +258,7 @@ static bool place_device_work(struct adding *a)
     bool ok = true;
     for (uint32_t i = 0; ok && i < a->index.device_count; i++) {
         uint32_t event = a->index.device_work[i];
-        uint32_t launch = a->index.launch[event];
-        uint32_t launcher = launch != INDEX_NONE ? launch : a->index.op[event];
+        uint32_t launcher = index_launcher(&a->index, event);
         uint32_t around = NO_NODE;
         if (!counts(a, event)) {
             continue;

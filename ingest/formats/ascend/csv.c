@@ -43,7 +43,8 @@ static void take_cell(struct ascend_csv *csv, struct ascend_cell *cell, bool *is
 bool ascend_csv_open(struct ascend_csv *csv,
                      const char *bytes,
                      size_t len,
-                     const char *const *columns)
+                     const char *const *columns,
+                     size_t needed)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     bool has_mark = len >= 3 && memcmp(bytes, mark, 3) == 0;
@@ -59,7 +60,7 @@ bool ascend_csv_open(struct ascend_csv *csv,
             csv->column_of[i] = strcmp(cell.text, columns[i]) == 0 ? at : csv->column_of[i];
         }
     }
-    for (size_t i = 0; i < csv->column_count; i++) {
+    for (size_t i = 0; i < needed; i++) {
         if (csv->column_of[i] < 0) {
             return false;
         }

@@ -20,12 +20,14 @@ struct ascend_csv {
     size_t column_count;
 };
 
-/* Reads the header. False: a column is missing. `columns` ends with NULL. */
+/* Reads the header. False: one of the first `needed` columns is missing. `columns` ends with NULL
+ * if there are fewer than ASCEND_COLUMNS_MAX. */
 bool ascend_csv_open(struct ascend_csv *csv,
                      const char *bytes,
                      size_t len,
-                     const char *const *columns);
-/* The next row's cells, in the order of the columns. False at the end. */
+                     const char *const *columns,
+                     size_t needed);
+/* The next row's cells, in the order of the columns; "" where there is none. False at the end. */
 bool ascend_csv_next(struct ascend_csv *csv, struct ascend_cell cells[ASCEND_COLUMNS_MAX]);
 
 /* A decimal times a factor up to 2^20 or 10^6, rounded half up; 0 for what is no decimal. */

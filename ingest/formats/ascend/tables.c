@@ -15,11 +15,15 @@
 #define NS_PER_US 1000
 #define NS_PER_MS 1000000
 #define INFO "profiler_info"
+#define SETTINGS_BYTES_MAX ((size_t)1 << 20)
+#define SETTING_NAME_BYTES 200
 
 struct ascend_tables {
     struct relay relay; /* records of memory gather in its text */
     struct relay_op_types op_types;
     struct relay_memory memory;
+    struct json_write settings; /* an open object of what the profiler was asked for */
+    struct buf settings_text;
     int64_t rank;
     bool failed;
     /* under way */
@@ -37,6 +41,9 @@ struct ascend_tables *ascend_tables_create(void)
     relay_init(&tables->relay, "torch_npu");
     tables->rank = RELAY_NONE;
     buf_init(&tables->head, HEAD_BYTES_MAX);
+    buf_init(&tables->settings_text, SETTINGS_BYTES_MAX);
+    jw_init(&tables->settings, &tables->settings_text, false);
+    jw_object_begin(&tables->settings);
     bool has_types = relay_op_types_init(&tables->op_types);
     if (!relay_memory_init(&tables->memory) || !has_types) {
         ascend_tables_free(tables);
@@ -54,6 +61,7 @@ void ascend_tables_free(struct ascend_tables *tables)
     relay_op_types_free(&tables->op_types);
     relay_memory_free(&tables->memory);
     buf_free(&tables->head);
+    buf_free(&tables->settings_text);
     free(tables);
 }
 
@@ -64,7 +72,7 @@ static bool read_kernels(struct ascend_tables *tables, const char *bytes, size_t
     static const char *const columns[] = {"Type", "Accelerator Core", "Duration(us)", NULL};
     struct ascend_cell cells[ASCEND_COLUMNS_MAX];
     struct ascend_csv csv;
-    if (!ascend_csv_open(&csv, bytes, len, columns)) {
+    if (!ascend_csv_open(&csv, bytes, len, columns, 3)) {
         return false;
     }
     while (ascend_csv_next(&csv, cells)) {
@@ -76,18 +84,36 @@ static bool read_kernels(struct ascend_tables *tables, const char *bytes, size_t
     return true;
 }
 
+static int64_t bytes_of(const struct ascend_cell *cell)
+{
+    bool is_said = *cell->text != '\0' && strcmp(cell->text, "N/A") != 0;
+    return is_said ? ascend_scaled(cell->text, strlen(cell->text), MB) : RELAY_NONE;
+}
+
 static bool read_memory(struct ascend_tables *tables, const char *bytes, size_t len)
 {
-    static const char *const columns[] = {"Name", "Size(KB)", "Allocation Time(us)", NULL};
+    static const char *const columns[ASCEND_COLUMNS_MAX] = {"Name",
+                                                            "Size(KB)",
+                                                            "Allocation Time(us)",
+                                                            "Release Time(us)",
+                                                            "Allocation Total Allocated(MB)",
+                                                            "Allocation Total Reserved(MB)",
+                                                            "Release Total Allocated(MB)",
+                                                            "Release Total Reserved(MB)"};
     struct ascend_cell cells[ASCEND_COLUMNS_MAX];
     struct ascend_csv csv;
-    if (!ascend_csv_open(&csv, bytes, len, columns)) {
+    if (!ascend_csv_open(&csv, bytes, len, columns, 3)) {
         return false;
     }
     while (ascend_csv_next(&csv, cells)) {
-        int64_t size = ascend_scaled(cells[1].text, strlen(cells[1].text), KB);
-        int64_t start_ns = ascend_us(cells[2].text, strlen(cells[2].text), RELAY_NONE);
-        relay_memory_add(&tables->memory, &tables->relay, cells[0].text, size, start_ns);
+        const struct relay_block block = {
+            .name = cells[0].text,
+            .bytes = ascend_scaled(cells[1].text, strlen(cells[1].text), KB),
+            .start_ns = ascend_us(cells[2].text, strlen(cells[2].text), RELAY_NONE),
+            .end_ns = ascend_us(cells[3].text, strlen(cells[3].text), RELAY_NONE),
+            .start_bytes = {bytes_of(&cells[4]), bytes_of(&cells[5])},
+            .end_bytes = {bytes_of(&cells[6]), bytes_of(&cells[7])}};
+        relay_memory_add(&tables->memory, &tables->relay, &block);
     }
     return true;
 }
@@ -100,7 +126,7 @@ static bool read_memory_record(struct ascend_tables *tables, const char *bytes, 
                                           "Timestamp(us)",      NULL};
     struct ascend_cell cells[ASCEND_COLUMNS_MAX];
     struct ascend_csv csv;
-    if (!ascend_csv_open(&csv, bytes, len, columns)) {
+    if (!ascend_csv_open(&csv, bytes, len, columns, 5)) {
         return false;
     }
     while (ascend_csv_next(&csv, cells)) {
@@ -186,6 +212,69 @@ static bool read_communication(struct ascend_tables *tables, const char *bytes, 
     return !walk.failed;
 }
 
+/* ---- profiler_info_<rank>.json ---- */
+
+/* Those that PyTorch's own profiler writes have no path in front. */
+static bool is_option(const struct json_value *key)
+{
+    static const char *const options[] = {"record_shapes", "profile_memory", "with_stack",
+                                          "with_flops", "with_modules"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        found = found || json_walk_text_is(key, options[i]);
+    }
+    return found;
+}
+
+static void write_setting(struct json_write *w, const char *name, const struct json_value *value)
+{
+    struct buf text;
+    buf_init(&text, SETTINGS_BYTES_MAX);
+    json_text_python(value, &text, NULL);
+    jw_key(w, name);
+    jw_string_n(w, text.ptr == NULL ? "" : text.ptr, text.len);
+    buf_free(&text);
+}
+
+/* The members of an object, each by the name of the object and its own. */
+static void
+read_settings(struct json_write *w, struct json_walk *walk, const struct json_value *group)
+{
+    char name[SETTING_NAME_BYTES];
+    struct json_value key;
+    struct json_value value;
+    if (!json_walk_is(walk, '{')) {
+        (void)json_walk_skip(walk);
+        return;
+    }
+    (void)json_walk_enter(walk, '{');
+    while (json_walk_key(walk, &key) && json_walk_value(walk, &value)) {
+        bool has_room = (size_t)group->len + key.len + 2 <= sizeof name;
+        if (is_option(&key)) {
+            (void)snprintf(name, sizeof name, "%.*s", (int)key.len, key.ptr);
+        } else if (has_room) {
+            (void)snprintf(name, sizeof name, "%.*s.%.*s", (int)group->len, group->ptr,
+                           (int)key.len, key.ptr);
+        }
+        if (has_room) {
+            write_setting(w, name, &value);
+        }
+    }
+}
+
+static void read_config(struct json_write *w, struct json_walk *walk)
+{
+    struct json_value group;
+    if (!json_walk_is(walk, '{')) {
+        (void)json_walk_skip(walk);
+        return;
+    }
+    (void)json_walk_enter(walk, '{');
+    while (json_walk_key(walk, &group)) {
+        read_settings(w, walk, &group);
+    }
+}
+
 static bool read_info(struct ascend_tables *tables, const char *bytes, size_t len)
 {
     struct json_walk walk = {.at = bytes, .end = bytes + len};
@@ -197,6 +286,10 @@ static bool read_info(struct ascend_tables *tables, const char *bytes, size_t le
         struct json_value value;
         if (json_walk_text_is(&key, "rank_id") && json_walk_value(&walk, &value)) {
             tables->rank = json_walk_int(&value, tables->rank);
+        } else if (json_walk_text_is(&key, "config")) {
+            read_config(&tables->settings, &walk);
+        } else if (json_walk_text_is(&key, "start_info")) {
+            read_settings(&tables->settings, &walk, &key);
         } else {
             (void)json_walk_skip(&walk);
         }
@@ -269,6 +362,9 @@ static void write_head(struct ascend_tables *tables)
     tables->relay.memory = &tables->memory;
     jw_init(&w, &tables->head, false);
     jw_object_begin(&w);
+    if (tables->settings_text.len > 1) {
+        jw_raw(&w, tables->settings_text.ptr + 1, tables->settings_text.len - 1);
+    }
     if (tables->rank != RELAY_NONE) {
         jw_key(&w, "distributedInfo");
         jw_object_begin(&w);

@@ -3,6 +3,7 @@
 #include "ingest/formats/chrome_json/reader.h"
 
 #include "ingest/formats/chrome_json/recorders/ascend.h"
+#include "ingest/formats/chrome_json/recorders/ascend_inputs.h"
 #include "ingest/formats/chrome_json/recorders/autograd.h"
 
 #include <inttypes.h>
@@ -665,7 +666,7 @@ static bool finish(struct kineto_reader *reader)
     if (!kineto_build_repair_window(&reader->build)) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for the repair of the trace");
     }
-    if (!ascend_settle(reader->trace) ||
+    if (!ascend_settle(reader->trace) || !ascend_inputs_settle(reader->trace) ||
         !autograd_settle(reader->trace, &reader->build.no_op_args)) {
         return err_set(reader->err, ERR_NO_MEMORY, "no memory for the roles of events");
     }

@@ -102,6 +102,15 @@ static bool is_step(const char *name)
     return strncmp(name, "ProfilerStep#", strlen("ProfilerStep#")) == 0;
 }
 
+/* An argument of the event at hand, where it has a text. */
+static void key_text(struct recording *recording, const char *key, int64_t id)
+{
+    const char *text = text_of(recording, id);
+    if (*text != '\0') {
+        jw_key_string(&recording->relay.args, key, text);
+    }
+}
+
 static void add_api(struct recording *recording, sqlite3_stmt *row)
 {
     struct own *own = recording->own;
@@ -116,7 +125,10 @@ static void add_api(struct recording *recording, sqlite3_stmt *row)
     recording_set_times(&event, row);
     relay_set_name(&event, name);
     set_thread(&event, tables_int(row, 3, RELAY_NONE));
-    relay_add(&recording->relay, &event);
+    relay_begin(&recording->relay, &event);
+    key_text(recording, "Input Dims", tables_int(row, 6, RELAY_NONE));
+    key_text(recording, "Input type", tables_int(row, 7, RELAY_NONE));
+    relay_end(&recording->relay);
 }
 
 /* Both tables hold the same steps. */
@@ -139,8 +151,14 @@ static void add_memory(struct recording *recording, sqlite3_stmt *row)
 {
     struct own *own = recording->own;
     const char *name = text_of(recording, tables_int(row, 0, RELAY_NONE));
-    relay_memory_add(&own->memory, &recording->relay, name, tables_int(row, 1, 0),
-                     tables_int(row, 2, RELAY_NONE));
+    const struct relay_block block = {
+        .name = name,
+        .bytes = tables_int(row, 1, 0),
+        .start_ns = tables_int(row, 2, RELAY_NONE),
+        .end_ns = tables_int(row, 3, RELAY_NONE),
+        .start_bytes = {tables_int(row, 4, RELAY_NONE), tables_int(row, 5, RELAY_NONE)},
+        .end_bytes = {tables_int(row, 6, RELAY_NONE), tables_int(row, 7, RELAY_NONE)}};
+    relay_memory_add(&own->memory, &recording->relay, &block);
 }
 
 /* Of the PyTorch allocator only; the others are parts and sums of it. */
@@ -156,12 +174,16 @@ static void add_memory_record(struct recording *recording, sqlite3_stmt *row)
 }
 
 static const struct recording_part parts[] = {
-    {"PYTORCH_API", "startNs endNs name globalTid type connectionId", add_api},
+    {"PYTORCH_API", "startNs endNs name globalTid type connectionId inputShapes inputDtypes",
+     add_api},
     {"STEP_TIME", "startNs endNs id", add_step},
     {"CANN_API", "startNs endNs name globalTid connectionId", add_cann},
     {"TASK", "startNs endNs deviceId streamId connectionId globalTaskId taskType", add_task},
     {"COMMUNICATION_OP", "startNs endNs opName connectionId", add_collective},
-    {"OP_MEMORY", "name size allocationTime", add_memory},
+    {"OP_MEMORY",
+     "name size allocationTime releaseTime allocationTotalAllocated allocationTotalReserved "
+     "releaseTotalAllocated releaseTotalReserved",
+     add_memory},
     {"MEMORY_RECORD", "component totalAllocated totalReserved deviceId timestamp",
      add_memory_record},
 };

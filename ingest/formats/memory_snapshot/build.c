@@ -32,7 +32,8 @@ struct builder {
 static bool text_begins(const struct pickle_value *text, const char *prefix)
 {
     size_t len = strlen(prefix);
-    return text != NULL && text->kind == PICKLE_TEXT && text->len >= len && memcmp(text->text, prefix, len) == 0;
+    return text != NULL && text->kind == PICKLE_TEXT && text->len >= len &&
+           memcmp(text->text, prefix, len) == 0;
 }
 
 static bool text_contains(const struct pickle_value *text, const char *part)

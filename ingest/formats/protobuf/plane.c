@@ -7,6 +7,7 @@
 
 #define ARGS_MAX 64
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
+#define DEVICE_NAME_BYTES 64
 
 /* Fields of the messages. */
 enum { PLANE_NAME = 2, PLANE_LINES = 3, PLANE_EVENTS = 4, PLANE_STATS = 5, PLANE_OWN_STATS = 6 };
@@ -406,6 +407,36 @@ void plane_write_args(const struct plane *plane,
             write_launch(w, &stat.value.inside);
         }
     }
+}
+
+/* ---- the device ---- */
+
+void plane_write_device(const struct plane *plane, struct wire wire, struct json_write *w)
+{
+    static const char *const numbers[][2] = {{"core_count", "numSms"},
+                                             {"memory_size", "totalGlobalMem"},
+                                             {"compute_cap_major", "computeMajor"},
+                                             {"compute_cap_minor", "computeMinor"}};
+    struct wire_field field;
+    jw_object_begin(w);
+    jw_key_int(w, "id", plane->device);
+    while (wire_next(&wire, &field)) {
+        if (!wire_is(&field, PLANE_OWN_STATS, WIRE_BYTES)) {
+            continue;
+        }
+        struct stat stat = read_stat(plane, field.inside);
+        if (strcmp(stat.name, "device_vendor") == 0) {
+            char name[DEVICE_NAME_BYTES];
+            (void)snprintf(name, sizeof name, "%.50s GPU", stat_text(plane, &stat));
+            jw_key_string(w, "name", name);
+        }
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            if (strcmp(stat.name, numbers[i][0]) == 0 && stat.value.kind == WIRE_NUMBER) {
+                jw_key_int(w, numbers[i][1], (int64_t)stat.value.value);
+            }
+        }
+    }
+    jw_object_end(w);
 }
 
 /* ---- counting ---- */

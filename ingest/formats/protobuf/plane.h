@@ -59,6 +59,8 @@ bool plane_next_event(const struct plane *plane,
 void plane_write_args(const struct plane *plane,
                       const struct plane_event *event,
                       struct json_write *w);
+/* What the plane says of its device, as PyTorch's profiler would: XLA knows the maker, no model. */
+void plane_write_device(const struct plane *plane, struct wire wire, struct json_write *w);
 int64_t plane_count_events(struct wire plane);
 /* Of the plane Task Environment, when the recording began; of others the smallest time of a line.
  */

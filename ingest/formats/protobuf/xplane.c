@@ -174,7 +174,9 @@ static bool look_at_line(struct reader *reader, const struct plane *plane, struc
     return true;
 }
 
-static bool look_at_plane(struct reader *reader, struct wire wire, struct err *err)
+/* TPUs say nothing of themselves that PyTorch's profiler would say of a GPU. */
+static bool
+look_at_plane(struct reader *reader, struct wire wire, struct json_write *devices, struct err *err)
 {
     struct plane plane;
     struct plane_line line;
@@ -182,6 +184,9 @@ static bool look_at_plane(struct reader *reader, struct wire wire, struct err *e
     struct wire lines = wire;
     while (ok && plane.kind != PLANE_OTHER && plane_next_line(&plane, &lines, &line)) {
         ok = look_at_line(reader, &plane, &line);
+    }
+    if (ok && plane.kind == PLANE_GPU) {
+        plane_write_device(&plane, wire, devices);
     }
     plane_close(&plane);
     return ok || err_set(err, ERR_NO_MEMORY, "no memory for the names of a recording");
@@ -463,18 +468,20 @@ static bool read_planes(struct reader *reader,
 {
     struct relay relay;
     bool ok = true;
-    for (size_t i = 0; ok && i < reader->plane_count; i++) {
-        ok = look_at_plane(reader, reader->planes[i], err);
-    }
-    if (!ok) {
-        return false;
-    }
     relay_init(&relay, "XLA");
-    write_base(reader, &relay);
-    if (reader->cut_at != SIZE_MAX) {
+    jw_key(&relay.head, "deviceProperties");
+    jw_array_begin(&relay.head);
+    for (size_t i = 0; ok && i < reader->plane_count; i++) {
+        ok = look_at_plane(reader, reader->planes[i], &relay.head, err);
+    }
+    jw_array_end(&relay.head);
+    if (ok && reader->cut_at != SIZE_MAX) {
         warning_add(&relay.warnings, WARN_TRUNCATED, reader->cut_at);
     }
-    ok = relay_read(&relay, more, reader, options, out, err);
+    if (ok) {
+        write_base(reader, &relay);
+        ok = relay_read(&relay, more, reader, options, out, err);
+    }
     if (!ok && err->code == ERR_BAD_INPUT && relay.record_count == 0) {
         ok = err_set_at(err, ERR_BAD_INPUT, reader->cut_at == SIZE_MAX ? 0 : reader->cut_at,
                         "the recording of XLA has no event of a device or of the host");

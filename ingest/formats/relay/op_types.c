@@ -2,6 +2,7 @@
 
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/relay/relay.h"
 
 #include <string.h>
@@ -120,26 +121,41 @@ void relay_memory_free(struct relay_memory *memory)
     scratch_free(memory->points);
 }
 
+static void relay_change(struct relay *relay,
+                         const struct relay_block *block,
+                         bool is_end,
+                         const int64_t had_bytes[2])
+{
+    static const char *const keys[] = {"Total Allocated", "Total Reserved"};
+    struct relay_event event = relay_blank(RELAY_MARK);
+    event.category = is_end ? "recorder_memory" : "memory";
+    relay_set_name(&event, "[memory]");
+    /* CANN's graph engine has an allocator of its own, whose totals these are. */
+    event.process = text_begins(block->name, "cann::") ? "memory of CANN" : "memory";
+    event.start_ns = is_end ? block->end_ns : block->start_ns;
+    relay_begin(relay, &event);
+    jw_key_int(&relay->args, "Bytes", is_end ? saturating_sub(0, block->bytes) : block->bytes);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (had_bytes[i] != RELAY_NONE) {
+            jw_key_int(&relay->args, keys[i], had_bytes[i]);
+        }
+    }
+    jw_key_string(&relay->args, "operator", block->name);
+    relay_end(relay);
+}
+
 void relay_memory_add(struct relay_memory *memory,
                       struct relay *relay,
-                      const char *name,
-                      int64_t bytes,
-                      int64_t start_ns)
+                      const struct relay_block *block)
 {
-    struct relay_event event = relay_blank(RELAY_MARK);
-    struct relay_sum *sum = sum_of(&memory->names, name, "");
+    struct relay_sum *sum = sum_of(&memory->names, block->name, "");
     if (sum != NULL) {
-        add_value(sum, bytes);
+        add_value(sum, block->bytes);
     }
-    event.category = "memory";
-    event.name = "[memory]";
-    event.name_len = strlen(event.name);
-    event.process = "memory";
-    event.start_ns = start_ns;
-    relay_begin(relay, &event);
-    jw_key_int(&relay->args, "Bytes", bytes);
-    jw_key_string(&relay->args, "operator", name);
-    relay_end(relay);
+    relay_change(relay, block, false, block->start_bytes);
+    if (block->end_ns != RELAY_NONE) {
+        relay_change(relay, block, true, block->end_bytes);
+    }
 }
 
 void relay_memory_record(struct relay_memory *memory,

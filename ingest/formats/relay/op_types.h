@@ -49,12 +49,19 @@ struct relay_memory {
 
 bool relay_memory_init(struct relay_memory *memory) KS_MUST_USE;
 void relay_memory_free(struct relay_memory *memory);
-/* A block, taken at `start_ns` (RELAY_NONE: before the recording): counted, and relayed. */
+struct relay_block {
+    const char *name; /* of the operator */
+    int64_t bytes;
+    /* RELAY_NONE: taken before the recording; not given back in it. */
+    int64_t start_ns, end_ns;
+    /* What the allocator had behind each, all and reserved; RELAY_NONE: not said. */
+    int64_t start_bytes[2], end_bytes[2];
+};
+
+/* Counted, and relayed; where it ends is no record of its own. */
 void relay_memory_add(struct relay_memory *memory,
                       struct relay *relay,
-                      const char *name,
-                      int64_t bytes,
-                      int64_t start_ns);
+                      const struct relay_block *block);
 /* What an allocator had at some time. */
 void relay_memory_record(struct relay_memory *memory,
                          const char *device,

@@ -14,6 +14,7 @@
 
 #define TOOL "rocprofiler-sdk-tool"
 #define RECORDS_AT_ONCE 64
+#define AGENT_GPU 2 /* the others are CPUs */
 
 /* Lists of records, runtime calls first: these launch the others. */
 enum list { HIP, HSA, RCCL, MARKER, KERNELS, COPIES, LISTS };
@@ -24,6 +25,8 @@ struct process {
     uint64_t cut_at; /* offset at which the text breaks off or is no JSON; WARNING_NO_OFFSET */
     struct json_walk lists[LISTS];
     bool has_list[LISTS];
+    struct json_walk devices; /* the list of agents */
+    bool has_devices;
     struct strtab *texts;
     struct id_map symbols;    /* kernel id -> string id */
     struct id_map agents;     /* handle -> number */
@@ -198,6 +201,8 @@ read_member(struct process *process, struct json_walk *walk, const struct json_v
     } else if (json_walk_text_is(key, "kernel_symbols") && json_walk_is(walk, '[')) {
         read_items(process, walk, read_symbol);
     } else if (json_walk_text_is(key, "agents") && json_walk_is(walk, '[')) {
+        process->devices = *walk;
+        process->has_devices = true;
         read_items(process, walk, read_agent);
     } else if (json_walk_text_is(key, "strings") && json_walk_value(walk, &value)) {
         read_strings(process, &value);
@@ -376,6 +381,44 @@ static bool more(void *context, struct relay *relay, bool *ended, struct err *er
     return true;
 }
 
+/* ---- devices ---- */
+
+static void
+write_device(struct process *process, struct json_write *w, const struct json_value *agent)
+{
+    struct json_value name;
+    uint32_t text = find(agent, "product_name", &name) ? intern(process, &name) : STRTAB_NONE;
+    int64_t target = number(agent, "gfx_target_version", 0); /* 90402 is gfx942 */
+    jw_object_begin(w);
+    jw_key_int(w, "id", number(agent, "logical_node_type_id", number(agent, "node_id", 0)));
+    if (text != STRTAB_NONE) {
+        jw_key_string(w, "name", strtab_text(process->texts, text));
+    }
+    jw_key_int(w, "numSms", number(agent, "cu_count", 0));
+    if (target > 0) {
+        jw_key_int(w, "computeMajor", target / 10000);
+        jw_key_int(w, "computeMinor", target / 100 % 100);
+    }
+    jw_object_end(w);
+}
+
+static void write_devices(struct process *process, struct json_write *w)
+{
+    struct json_walk walk = process->devices;
+    struct json_value agent;
+    if (!process->has_devices || !json_walk_enter(&walk, '[')) {
+        return;
+    }
+    jw_key(w, "deviceProperties");
+    jw_array_begin(w);
+    while (json_walk_item(&walk) && json_walk_value(&walk, &agent)) {
+        if (number(&agent, "type", 0) == AGENT_GPU) {
+            write_device(process, w, &agent);
+        }
+    }
+    jw_array_end(w);
+}
+
 /* ---- processes ---- */
 
 static bool open_process(struct process *process, struct json_walk *walk, const char *begin)
@@ -413,6 +456,7 @@ static bool read_process(struct process *process,
 {
     struct relay relay;
     relay_init(&relay, "rocprofv3");
+    write_devices(process, &relay.head);
     if (others > 0) {
         relay_skip(&relay, "process", "a file of one process is read: record each to its own",
                    others);

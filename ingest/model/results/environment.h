@@ -10,6 +10,8 @@
 #define ENVIRONMENT_KEY_DEVICE "deviceProperties.name"
 #define ENVIRONMENT_KEY_MEMORY "deviceProperties.totalGlobalMem"
 #define ENVIRONMENT_KEY_CAPABILITY "deviceProperties.computeCapability"
+/* "Nsight Systems 2024.5.1"; not where PyTorch's profiler wrote the file. */
+#define ENVIRONMENT_KEY_RECORDER "recorder"
 
 enum environment_fact {
     ENVIRONMENT_DEVICE,        /* "NVIDIA A100-SXM4-40GB": of devices that did any work */
@@ -22,7 +24,7 @@ enum environment_fact {
     ENVIRONMENT_DRIVER,        /* "CUDA 12.9", what the driver supports */
     ENVIRONMENT_RUNTIME,       /* "CUDA 12.4", "HIP 6.4.43483" */
     ENVIRONMENT_FRAMEWORK,     /* "2.7.0" */
-    ENVIRONMENT_PROFILER,      /* "CUPTI 22", "roctracer 4.1" */
+    ENVIRONMENT_PROFILER,      /* "CUPTI 22", "roctracer 4.1", "torch_npu" */
     ENVIRONMENT_OPTIONS,       /* "record_shapes, with_stack"; "none": said to be off */
     ENVIRONMENT_STEPS,         /* "6"; "none" */
     ENVIRONMENT_FACT_COUNT

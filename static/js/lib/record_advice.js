@@ -1,16 +1,22 @@
 /** What to ask of the recorder of a file, so that a view of its traces has something to show. */
 
 import * as api from './api.js';
+import { h } from './dom.js';
 
 /**
- * Null: nothing is known of this recorder, or nothing is missing. PyTorch's own options are what the views say by themselves.
+ * Null: nothing is known of this recorder, or nothing is missing.
  * @param {Trace} trace
  * @param {string} view
  * @param {AbortSignal} signal
+ * @param {string | null} [own] what PyTorch's profiler is asked
  * @returns {Promise<string | null>}
  */
-export async function recordAdvice(trace, view, signal) {
-    if (trace.format === 'chrome-trace' || !trace.views.includes('overview')) return null;
+export async function recordAdvice(trace, view, signal, own = null) {
+    if (trace.format === 'chrome-trace') return own;
+    if (!trace.views.includes('overview')) return null;
     const { health: { missing } } = await api.overview(String(trace.id), signal);
     return missing.find((item) => item.view === view)?.record ?? null;
 }
+
+/** A line under an empty view. @param {string | null} option */
+export const recordWith = (option) => (option ? h('p', null, 'Record it with ', h('code', null, option), '.') : null);

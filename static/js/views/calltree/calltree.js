@@ -2,6 +2,7 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { empty, showFailure } from '../../lib/states.js';
+import { recordAdvice, recordWith } from '../../lib/record_advice.js';
 import { picker } from '../../lib/picker.js';
 import { setParams } from '../../app/router.js';
 import { callThread } from './thread.js';
@@ -19,8 +20,8 @@ export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
     const threads = hasView(trace, 'calls') ? (await api.callThreads(route.id, signal)).threads : [];
     if (threads.length === 0) {
-        fill(root, h('h1', null, 'Call tree'), empty('No calls in this trace', h('p', null, 'A call tree needs the operators of the host: profile with ',
-            h('code', null, 'activities=[ProfilerActivity.CPU]'), ' among the activities.')));
+        fill(root, h('h1', null, 'Call tree'), empty('No calls in this trace', h('p', null, 'A call tree needs the operators of the host.'),
+            recordWith(await recordAdvice(trace, 'operators', signal, 'activities=[ProfilerActivity.CPU, …]'))));
         return {};
     }
     // Of threads with as many calls the first.

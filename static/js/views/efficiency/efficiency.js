@@ -2,6 +2,7 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { empty, showFailure } from '../../lib/states.js';
+import { recordAdvice, recordWith } from '../../lib/record_advice.js';
 import { setParams } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { pickTrace } from '../../app/trace_picker.js';
@@ -30,7 +31,8 @@ export async function mount(root, route, signal) {
     const [trace, first] = await Promise.all([traceOf(route.id, signal), efficiency(route.id, 'operator', signal)]);
     const power = powerPart(route.id, signal);
     if (first.total === 0) {
-        fill(root, h('h1', null, 'Efficiency'), empty('No operator launched device work', h('p', null, 'Record operators with their shapes: ', h('code', null, 'profile(record_shapes=True)'), '.')), power.root);
+        const option = await recordAdvice(trace, 'calls', signal, 'record_shapes=True') ?? await recordAdvice(trace, 'operators', signal);
+        fill(root, h('h1', null, 'Efficiency'), empty('No operator launched device work', recordWith(option)), power.root);
         return { ready: power.load() };
     }
     let params = route.params;

@@ -10,7 +10,7 @@ import { shorten } from '../../lib/names.js';
 import { placeParams } from '../timeline/address.js';
 import { bar, key } from './bars.js';
 import { columnsOf } from './lane_columns.js';
-import { BETWEEN_KERNELS, CAUSES, HOSTS, OTHER_STREAM } from './words.js';
+import { CAUSES, HOSTS, todoOf } from './words.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** What the address says of the gap that one lands at from the overview. */
@@ -157,7 +157,7 @@ export function gapLane(trace, stage, { box, choose, signal }) {
     function tell(gap) {
         const costs = cost(gap);
         const host = HOSTS[gap.host];
-        const todo = gap.cause === 'kernel_wait' ? BETWEEN_KERNELS : gap.cause === 'other' ? OTHER_STREAM : host.todo;
+        const todo = todoOf(trace, gap.cause, gap.host);
         const parts = gap.host_kinds.map(({ host: kind, idle_ns: ns, ratio }) => ({ kind, label: HOSTS[kind].label, ns, ratio }));
         const order = find(gap.next_event);
         const beside = (/** @type {number} */ way) => order && order.gaps.event[order.at + way];

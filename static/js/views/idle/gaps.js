@@ -9,7 +9,7 @@ import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
 import { timelineEvent, timelineRange } from '../timeline/links.js';
 import { bar, key } from './bars.js';
-import { BEFORE_RECORDING, BETWEEN_KERNELS, CAUSES, HOSTS, OTHER_STREAM } from './words.js';
+import { BEFORE_RECORDING, CAUSES, HOSTS, todoOf } from './words.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** Below this share of its time a device has little to gain. */
@@ -43,7 +43,7 @@ export function verdict(trace, idle, steps) {
     return h('div', { class: 'idle-verdict' },
         h('p', { class: 'lead' }, ...cost, `. In ${fmt.share(host.ratio)} of that time ${HOSTS[host.host].was}`, whereOf(gaps, host.host), '.'),
         h('p', { class: 'lead' }, shareOf(device) < LITTLE ? ['Little is to gain here: the device is nearly always busy. See ', h('a', { href: traceHref(trace.id, 'overview') }, 'what it is busy with'), '. '] : null,
-            cause.cause === 'kernel_wait' ? BETWEEN_KERNELS : cause.cause === 'other' ? OTHER_STREAM : early ? BEFORE_RECORDING : HOSTS[host.host].todo, link));
+            early && cause.cause === 'host_wait' ? BEFORE_RECORDING : todoOf(trace, cause.cause, host.host), link));
 }
 
 /** The one wait right behind the first work that is most of what a device waited. @param {Idle} idle @param {IdleBlock} device */

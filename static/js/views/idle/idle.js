@@ -5,6 +5,7 @@ import { verdict, gapBars, gapTable } from './gaps.js';
 import { launchPart } from './launches.js';
 import { pathPart } from './path.js';
 import { empty } from '../../lib/states.js';
+import { recordAdvice, recordWith } from '../../lib/record_advice.js';
 import { setParams } from '../../app/router.js';
 import { overview, trace as traceOf } from '../../lib/api.js';
 import * as api from './api.js';
@@ -61,7 +62,7 @@ async function build(root, trace, steps, params, signal, isWanted = () => true) 
     if (!isWanted()) return null;
     const head = h('div', { class: 'view-head' }, h('h1', null, 'Idle'), steps > 1 ? stepChoice(lastStep) : null);
     if (idle.devices.length === 0) {
-        fill(root, head, empty('No device work in this trace', h('p', null, 'Record device activity too: ', h('code', null, 'ProfilerActivity.CUDA'), '.')));
+        fill(root, head, empty('No device work in this trace', recordWith(await recordAdvice(trace, 'kernels', signal, 'ProfilerActivity.CUDA'))));
         return { ready: undefined, update: () => undefined, destroy() {} };
     }
     const gaps = idle.longest.rows.length > 0 ? gapTable(trace, idle) : null;

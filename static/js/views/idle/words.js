@@ -22,9 +22,19 @@ export const HOSTS = {
     unknown: { label: 'Launch not recorded', was: 'the launch was not recorded', todo: 'Record host activity too, so that each launch is known.' },
 };
 
-export const BETWEEN_KERNELS = 'The work was queued in time and the gaps are short: fewer, larger kernels (fusion, torch.compile) or graphs close them.';
+const BETWEEN_KERNELS = 'The work was queued in time and the gaps are short: fewer, larger kernels (fusion, torch.compile) or graphs close them.';
 export const BEFORE_RECORDING = 'Most of it is one wait at the start of the recording. Work launched before it is not in the trace, and may be what the host waited for: synchronise before the recording starts, or leave this wait out.';
-export const OTHER_STREAM = 'The work was launched in time and waited for something else: look for waits between streams, events and copies.';
+const OTHER_STREAM = 'The work was launched in time and waited for something else: look for waits between streams, events and copies.';
+
+/** Of recorders other than PyTorch's profiler, whose options differ: trace health names them. */
+const NOT_IN_FILE = 'What that thread did meanwhile is not in the file.';
+
+/** What shortens a gap, or would tell more of it. @param {Trace} trace @param {IdleCauseName} cause @param {IdleHostName} host */
+export function todoOf(trace, cause, host) {
+    if (host === 'unknown') return HOSTS.unknown.todo;
+    if (cause !== 'host_wait') return cause === 'kernel_wait' ? BETWEEN_KERNELS : OTHER_STREAM;
+    return host === 'nothing' && trace.format !== 'chrome-trace' ? NOT_IN_FILE : HOSTS[host].todo;
+}
 
 /** @type {Record<string, string>} */
 export const BOUNDS = {

@@ -31,7 +31,7 @@ export function kernelDetail(id, trace, row, group) {
     const use = rowUse(row);
     pairs.push(...use.pairs);
     const stacks = h('div', { class: 'stacks' });
-    if (hasView(trace, 'timeline')) loadKernelStacks(stacks, id, row.name);
+    if (hasView(trace, 'timeline')) loadKernelStacks(stacks, trace, row.name);
     const launches = h('div', { class: 'launches' });
     if (group === 'launch') fill(launches, operatorLink(id, row.operator));
     else loadLaunches(launches, id, row);

@@ -11,6 +11,7 @@ import { pieBoard } from '../../charts/pies.js';
 import { knowsCalls } from '../../table/detail_parts.js';
 import { useColumns, matchLine } from './use.js';
 import { empty } from '../../lib/states.js';
+import { recordAdvice, recordWith } from '../../lib/record_advice.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -23,8 +24,8 @@ import * as fmt from '../../lib/fmt.js';
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
     if (!trace.views.includes('kernels')) {
-        fill(root, h('h1', null, 'Kernels'), empty('No kernels in this trace', h('p', null, 'Profile with ',
-            h('code', null, 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]'), ' to record them.')));
+        fill(root, h('h1', null, 'Kernels'), empty('No kernels in this trace',
+            recordWith(await recordAdvice(trace, 'kernels', signal, 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]'))));
         return {};
     }
     // A kernel table measures the use of Tensor Cores: what names suggest would only contradict it.

@@ -2,6 +2,7 @@
 
 import { h, fill } from '../../lib/dom.js';
 import { empty } from '../../lib/states.js';
+import { recordAdvice, recordWith } from '../../lib/record_advice.js';
 import { moduleAnswers } from './answers.js';
 import { moduleTree, MEASURES } from './tree.js';
 import { icicle } from './icicle.js';
@@ -22,8 +23,8 @@ import * as api from '../../lib/api.js';
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
     if (!trace.views.includes('modules') && !trace.views.includes('lightning')) {
-        fill(root, h('h1', null, 'Modules'), empty('No module calls in this trace', h('p', null, 'Profile with ',
-            h('code', null, 'with_stack=True, with_modules=True'), ' to record them.')));
+        fill(root, h('h1', null, 'Modules'), empty('No module calls in this trace',
+            recordWith(await recordAdvice(trace, 'modules', signal, 'with_stack=True, with_modules=True'))));
         return {};
     }
     const data = await api.modules(route.id, signal);

@@ -36,7 +36,7 @@ export function operatorDetail(id, trace, row, group) {
     pairs.push(['Host self', fmt.time(row.host_self_ns)], ['Host total', fmt.time(row.host_total_ns)]);
     if (knowsCalls(trace)) pairs.push(['Host call p50 / p95 / p99', fmt.times([row.host_p50_ns, row.host_p95_ns, row.host_p99_ns])]);
     const stacks = h('div', { class: 'stacks' });
-    loadStacks(stacks, id, row, group, device);
+    loadStacks(stacks, trace, row, group, device);
     const kernels = h('div', { class: 'launches' });
     const hasKernels = trace.views.includes('kernels') && row.device_total_ns > 0;
     if (hasKernels) loadKernels(kernels, id, row.name);
@@ -70,21 +70,21 @@ async function loadKernels(box, id, operator) {
     }
 }
 
-/** @param {HTMLElement} box @param {string} id @param {Row} row @param {string} group @param {string} device */
-async function loadStacks(box, id, row, group, device) {
+/** @param {HTMLElement} box @param {Trace} trace @param {Row} row @param {string} group @param {string} device */
+async function loadStacks(box, trace, row, group, device) {
     fill(box, h('p', { class: 'quiet' }, 'Loading call stacks …'));
     const byShape = group === 'name_shape';
     try {
-        const page = await api.rows(id, 'operators', {
+        const page = await api.rows(String(trace.id), 'operators', {
             group_by: byShape ? 'name_shape_stack' : 'name_stack', name: row.name, shape: byShape ? row.input_shape : null, limit: STACKS,
         });
         const more = page.total - page.rows.length;
-        if (page.total === 0) fill(box, noStacks());
+        if (page.total === 0) fill(box, noStacks(trace));
         else fill(box, h('h3', null, fmt.plural(page.total, 'call stack')),
             h('ol', { class: 'stack-list' }, page.rows.map((stack) => stackItem(stack, device, Boolean(page.has_device)))),
             more > 0 ? h('p', { class: 'quiet' }, `and ${fmt.int(more)} more`) : null);
     } catch (error) {
-        showFailure(box, error, () => loadStacks(box, id, row, group, device));
+        showFailure(box, error, () => loadStacks(box, trace, row, group, device));
     }
 }
 

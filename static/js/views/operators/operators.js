@@ -19,7 +19,7 @@ import { recordAdvice } from '../../lib/record_advice.js';
  */
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
-    const advice = await recordAdvice(trace, 'operators', signal) ?? (trace.format === 'chrome-trace' ? 'profile with activities=[ProfilerActivity.CPU, …]' : null);
+    const advice = await recordAdvice(trace, 'operators', signal, 'profile with activities=[ProfilerActivity.CPU, …]');
     const device = deviceWord(trace.device_type);
     const pies = pieBoard({
         id: route.id,

@@ -27,7 +27,7 @@ export function answer(label, [value, unit], note, mood = '') {
 /** @param {Overview} data */
 function stepAnswer(data) {
     if (data.average_step_ns === null) {
-        return answer('Whole trace', fmt.timeParts(data.trace.duration_ns), ['No steps marked: call ', h('code', null, 'prof.step()'), ' in the loop.',
+        return answer('Whole trace', fmt.timeParts(data.trace.duration_ns), [data.trace.format === 'chrome-trace' ? ['No steps marked: call ', h('code', null, 'prof.step()'), ' in the loop.'] : 'No steps marked.',
             hasView(data.trace, 'timeline') ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'timeline') }, 'Show in timeline') : null], 'first');
     }
     const times = data.step_rows.map(({ duration_ns: ns }) => ns);

@@ -80,4 +80,5 @@ function foldedLine(run) {
     return line;
 }
 
-export const noStacks = () => h('p', { class: 'quiet' }, 'No call stacks: profile with ', h('code', null, 'with_stack=True'), '.');
+/** Both profilers of PyTorch have the option. @param {Trace} trace */
+export const noStacks = ({ format }) => h('p', { class: 'quiet' }, 'No call stacks', /^(chrome-trace|ascend)/.test(format) ? [': profile with ', h('code', null, 'with_stack=True')] : null, '.');

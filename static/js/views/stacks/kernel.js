@@ -13,8 +13,9 @@ const STACKS = 50;
 /** Shown at first. */
 const FIRST = 3;
 
-/** @param {HTMLElement} box @param {string} id of the trace @param {string} name of the kernel */
-export async function loadKernelStacks(box, id, name) {
+/** @param {HTMLElement} box @param {Trace} trace @param {string} name of the kernel */
+export async function loadKernelStacks(box, trace, name) {
+    const id = String(trace.id);
     fill(box, h('p', { class: 'quiet' }, 'Loading call stacks …'));
     try {
         const page = await api.rows(id, 'kernels/stacks', { name, limit: STACKS });
@@ -28,9 +29,9 @@ export async function loadKernelStacks(box, id, name) {
             list.append(...rest);
             more?.replaceWith(end ?? '');
         } }, `${fmt.plural(rest.length, 'more call stack')}`) : null;
-        fill(box, h('h3', null, 'Launched from'), list, more, page.rows.some((row) => row.call_stack) ? null : noStacks());
+        fill(box, h('h3', null, 'Launched from'), list, more, page.rows.some((row) => row.call_stack) ? null : noStacks(trace));
     } catch (error) {
-        showFailure(box, error, () => loadKernelStacks(box, id, name));
+        showFailure(box, error, () => loadKernelStacks(box, trace, name));
     }
 }
 
