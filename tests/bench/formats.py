@@ -3,9 +3,10 @@
 
 usage: formats.py [--program build/kinetoscope] [--reps 5] [--only TEXT] [FOLDER...]
 
+Execution traces are the recorded one of tests/fixtures a hundred times over, as JSON and as Chakra's messages, for the reference has none.
 FOLDER holds formats_<case>/ folders with case.json; the default is the data of KINETOSCOPE_REFERENCE. The plain read is json.load of JSON, a
 SELECT of every row of a database, pickle.load of a snapshot (of the reference: it may not be hostile), a walk over the fields of a protocol buffer.
-Every upload has a name of its own and replaces nothing. Prints a line a case: size, medians, MB/s, the ratio. Exit code 77: there is no case.
+Every upload has a name of its own and replaces nothing. Prints a line a case: size, medians, MB/s, the ratio.
 """
 import argparse
 import gzip
@@ -25,7 +26,9 @@ import urllib.request
 from program import Program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NOT_THERE = 77
+FIXTURES = ROOT / 'tests' / 'fixtures'
+sys.path.insert(0, str(FIXTURES))
+import recordings  # noqa: E402
 
 
 def files_of(folder, case):
@@ -41,6 +44,45 @@ def varint(data, at):
         at, shift = at + 1, shift + 7
         if byte < 128:
             return value, at
+
+
+def observed(times):
+    """The recorded execution trace over and over: ids go on."""
+    recorded = json.loads((FIXTURES / 'recorded' / 'execution_graph_1_13.json').read_text())
+    step = max(node['id'] for node in recorded['nodes']) + 1
+
+    def moved(node, by):
+        inputs, outputs = ([[value[0] + by, *value[1:]] if isinstance(value, list) and len(value) == 6 else value for value in node[key]] for key in ('inputs', 'outputs'))
+        return {**node, 'id': node['id'] + by, 'parent': node['parent'] + by, 'inputs': inputs, 'outputs': outputs}
+
+    return {**recorded, 'nodes': [moved(node, step * i) for i in range(times) for node in recorded['nodes']]}
+
+
+def as_messages(trace):
+    """The same as Chakra writes it: each message with its length in front."""
+    def side(node, name):
+        return b''.join(recordings.field(number, str(node[key])) for number, key in ((1, name), (2, name[:-1] + '_shapes'), (3, name[:-1] + '_types')))
+
+    def message(body):
+        return recordings.varint(len(body)) + body
+
+    nodes = (recordings.field(1, node['id']) + recordings.field(2, node['name']) + recordings.field(3, 4) + recordings.field(4, node['parent']) + recordings.field(8, side(node, 'inputs'))
+             + recordings.field(9, side(node, 'outputs')) + recordings.field(10, recordings.field(1, 'rf_id') + recordings.field(9, node['rf_id'])) for node in trace['nodes'])
+    return message(recordings.field(1, '0.0.4')) + b''.join(map(message, nodes))
+
+
+def made_cases():
+    trace = observed(100)
+    yield 'execution_trace_json', {'execution.json': json.dumps(trace).encode()}
+    yield 'execution_trace_chakra', {'chakra.et': as_messages(trace)}
+
+
+def walk_messages(data):
+    at = 0
+    while at < len(data):
+        size, at = varint(data, at)
+        walk_fields(data, at, at + size, 2)
+        at += size
 
 
 def walk_fields(data, at, end, depth):
@@ -84,6 +126,8 @@ def read_plainly(name, data):
         pickle.loads(data)
     elif data[:1] in (b'{', b'['):
         json.loads(data)
+    elif name.endswith('.et'):
+        walk_messages(data)
     elif name.endswith(('.pb', '.pftrace')):
         walk_fields(data, 0, len(data), 4)
     else:
@@ -91,8 +135,8 @@ def read_plainly(name, data):
             line.split(',')
 
 
-def body_of(files, case):
-    if case['mode'] == 'put':
+def body_of(files, mode):
+    if mode == 'put':
         (name, data), = files.items()
         return name.rsplit('/', 1)[-1], data
     out = io.BytesIO()
@@ -116,14 +160,13 @@ def upload(url, run, name, body):
         answer.read()
 
 
-def measure(server, folder, case, reps):
-    files = files_of(folder, case)
-    name, body = body_of(files, case)
+def measure(server, case, files, mode, reps):
+    name, body = body_of(files, mode)
     size_mb = len(body) / 1e6
-    ours = [seconds(lambda: upload(server.url, '%s-%d' % (case['id'], rep), name, body)) for rep in range(reps)]
+    ours = [seconds(lambda: upload(server.url, '%s-%d' % (case, rep), name, body)) for rep in range(reps)]
     plain = [seconds(lambda: [read_plainly(*item) for item in files.items()]) for _ in range(reps)]
     one, other = statistics.median(ours), statistics.median(plain)
-    print('| %s | %.1f | %.1f | %.1f | %.0f | %.0f | %.1f |' % (case['id'].removeprefix('formats_'), size_mb, one * 1e3, other * 1e3, size_mb / one, size_mb / other, other / one))
+    print('| %s | %.1f | %.1f | %.1f | %.0f | %.0f | %.1f |' % (case.removeprefix('formats_'), size_mb, one * 1e3, other * 1e3, size_mb / one, size_mb / other, other / one))
 
 
 def main():
@@ -136,13 +179,13 @@ def main():
     reference = pathlib.Path(os.environ.get('KINETOSCOPE_REFERENCE', ROOT.parent / 'shared')) / 'data' / 'real'
     cases = [(path.parent, json.loads(path.read_text())) for folder in options.folders or [reference] for path in sorted(folder.glob('formats_*/case.json'))]
     cases = [(folder, case) for folder, case in cases if options.only in case['id'] and case['mode'] != 'refuse']
-    if not cases:
-        print('there is no case: set KINETOSCOPE_REFERENCE')
-        return NOT_THERE
     print('| case | MB | upload ms | plain read ms | MB/s | plain MB/s | times as fast |\n|---|---|---|---|---|---|---|')
     with tempfile.TemporaryDirectory() as data, Program(options.program, data + '/data') as server:
         for folder, case in cases:
-            measure(server, folder, case, options.reps)
+            measure(server, case['id'], files_of(folder, case), case['mode'], options.reps)
+        for case, files in made_cases():
+            if options.only in case:
+                measure(server, case, files, 'put', options.reps)
     return 0
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Files of other recorders [FMT]: what a trace holds, memory snapshots, refusals; and the reference's golden figures of real files."""
+import json
 import struct
 import sys
 import unittest
@@ -141,6 +142,41 @@ class ExecutionTraces(unittest.TestCase):
                 self.assertEqual(cat['execution_trace'], {'id': trace['id'], 'file_name': name, 'node': 8})
                 first = {key: cat['inputs'][0][key] for key in ('position', 'tensor', 'storage', 'dtype', 'shape', 'device', 'elements', 'element_bytes')}
                 self.assertEqual(first, {'position': 0, 'tensor': 54, 'storage': 62, 'dtype': 'float', 'shape': '[64]', 'device': 'cuda:0', 'elements': 64, 'element_bytes': 4})
+
+    def test_recorded(self):
+        """A recorded one of PyTorch 1.13 beside a trace made of its calls; who wrote an input is read here from the file alone."""
+        content = (kinetoscope.FIXTURES / 'recorded' / 'execution_graph_1_13.json').read_bytes()
+        nodes = {node['id']: node for node in json.loads(content)['nodes']}
+        events = recordings.trace_of_nodes(nodes)
+
+        def around(number):
+            caller = nodes[number]['parent']
+            return set() if caller == number else {caller} | around(caller)
+
+        def writer(reader, tensor):
+            giving = {number for number, node in nodes.items() if number < reader and number not in around(reader) and any(of[:1] == [tensor] for of in node['outputs'] if isinstance(of, list))}
+            last = max(giving, default=None)
+            while last is not None and nodes[last]['parent'] in giving:
+                last = nodes[last]['parent']
+            return last
+
+        with kinetoscope.Server() as server:
+            kineto = upload(server, 'job', 'rank0.pt.trace.json', json.dumps({'schemaVersion': 1, 'distributedInfo': {'rank': 0}, 'traceEvents': events}).encode())['id']
+            trace = upload(server, 'job', 'execution_rank0.json', content)
+            self.assertEqual((trace['events'], trace['warnings']), (len(nodes), []))
+            written = 0
+            for at, event in enumerate(events):
+                number = event['args']['External id']
+                if nodes[number]['rf_id'] != 0:
+                    inputs = server.get('/api/v1/traces/%d/events/%d/tensors' % (kineto, at)).json()['inputs']
+                    wanted = [value[0] for value, kind in zip(nodes[number]['inputs'], nodes[number]['input_types']) if kind.startswith('Tensor') and 'nullptr' not in kind]
+                    self.assertEqual([tensor['tensor'] for tensor in inputs], wanted)
+                    for tensor in inputs:
+                        one = writer(number, tensor['tensor'])
+                        if one is not None:
+                            self.assertEqual([events[end['event']]['args']['External id'] for end in tensor['written_by']], [one])
+                            written += 1
+            self.assertGreater(written, 40)
 
     def test_ranks_do_not_answer_for_each_other(self):
         with kinetoscope.Server() as server:
@@ -356,6 +392,19 @@ class Ascend(unittest.TestCase):
             self.assertEqual((curve['device'], curve['total_points'], curve['peak'][1]), ('NPU:3', 2, 1572864))
             (first, *had), (second, *later) = curve['points']
             self.assertEqual((second - first, had, later), (1000, [1572864, 4194304], [262144, 8388608]))
+
+
+class OldProfiler(unittest.TestCase):
+    """torch.autograd.profiler without Kineto, as PyTorch 1.13 wrote it [FMT-10a]."""
+
+    def test_recorded(self):
+        content = (kinetoscope.FIXTURES / 'recorded' / 'autograd_1_13.json').read_bytes()
+        with kinetoscope.Server() as server:
+            base = '/api/v1/traces/%d/' % upload(server, 'old', 'old.json', content)['id']
+            contents = server.get(base + 'contents').json()
+            events = json.loads(content)
+            self.assertEqual(contents['roles'], {'operator': {'count': len(events), 'total_ns': 1000 * sum(event['dur'] for event in events)}})
+            self.assertEqual(server.get(base + 'operators', q='aten::addmm').json()['rows'][0]['calls'], 1)
 
 
 class Stacks(unittest.TestCase):
