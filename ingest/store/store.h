@@ -184,6 +184,7 @@ struct store_job {
     bool replace; /* when the job is done, its traces replace those of the same run and file name */
     bool is_again;      /* its traces were there before, and are analysed again: uploads go first */
     bool is_for_others; /* the server that adds it does not do it (store_leases.h) */
+    bool may_have_twin; /* it is queued even where an equal one is unfinished */
     enum job_state state;
     const char *marker;  /* function whose calls mark cycles, from the upload; NULL: find it */
     int64_t rank;        /* as given at upload; STORE_NO_RANK */
@@ -200,10 +201,15 @@ struct store_job {
  * has at most 64: what is beyond them is left out. `tags` as in store_job. */
 bool store_job_tag(struct store *store, int64_t id, const char *tags, struct err *err) KS_MUST_USE;
 /* Records a committed blob as a queued job. The job may run at once, but until store_job_arrived it
- * cannot be published, and a restart forgets it. ERR_CONFLICT: the run has, or is about to get,
+ * cannot be published, and a restart forgets it. Of equal ones under one name, which several
+ * servers may add at once, one is queued: *is_new (NULL: not asked) is false then and *id is that
+ * of the other one, or 0 if that has just ended. ERR_CONFLICT: the run has, or is about to get,
  * another project. */
-bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
-    KS_MUST_USE;
+bool store_job_add(struct store *store,
+                   const struct store_job *job,
+                   int64_t *id,
+                   bool *is_new,
+                   struct err *err) KS_MUST_USE;
 /* Syncs the blob, then marks the job as arrived. The mark itself reaches the disk with the next
  * publication, or with store_sync. False: the blob is lost and the job can only fail. */
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)

@@ -13,6 +13,8 @@
 /* So long what a job has freed stays with the process: a page that comes from the system costs the
  * next upload a fault and the clearing of it, a fifth of its processor time in all. */
 #define KEEP_MEMORY_MS 5000
+/* An equal upload may end at another server between a look and the insert. */
+#define SETTLE_TRIES 5
 #define MEMORY_FALLBACK_BYTES ((uint64_t)2 << 30)
 
 /* ---- the list; lock is held ---- */
@@ -354,7 +356,8 @@ bool jobs_admit(struct jobs *jobs, const struct retention_upload *upload, struct
     return store_retention_admits(jobs->store, &jobs->retention.rules, upload, err);
 }
 
-enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_REFUSE };
+/* A twin: the same upload is queued at another server, at the same time. */
+enum decision { DECIDED_QUEUE, DECIDED_ANSWER, DECIDED_TWIN, DECIDED_REFUSE };
 
 /* How a file that is handed in stands to one that has its name. */
 enum likeness { LIKE_ALL, LIKE_BUT_MARKER, LIKE_BUT_RANK, LIKE_NOTHING };
@@ -482,26 +485,42 @@ static bool has_room(struct jobs *jobs, struct err *err)
                    queued);
 }
 
+/* An earlier one of this name whose bytes are lost does not end by itself at once. */
+static bool has_lost(const struct jobs *jobs, const struct store_job *row)
+{
+    bool has = false;
+    for (const struct job *job = jobs->head; job != NULL; job = job->next) {
+        has = has || (job->arrival == JOB_LOST && job_has_name(job, row->run, row->file_name));
+    }
+    return has;
+}
+
+/* *is_new is false where another server had the same first: out->job_id is its job, or 0 if that
+ * has ended. */
 static bool enqueue(struct jobs *jobs,
                     uint64_t estimate_bytes,
                     struct store_job *row,
                     struct streaming_ingest *streaming,
                     struct jobs_submission *out,
+                    bool *is_new,
                     struct err *err)
 {
+    *is_new = false;
     struct job *job = new_job(row, estimate_bytes);
     if (job == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a job");
     }
     (void)pthread_mutex_lock(&jobs->lock);
     row->is_for_others = jobs->claims.thread.runs && streaming == NULL && !claims_have_room(jobs);
+    row->may_have_twin = has_lost(jobs, row);
     (void)pthread_mutex_unlock(&jobs->lock);
     job->is_for_others = row->is_for_others;
-    if (!store_job_add(jobs->store, row, &job->id, err)) {
+    bool ok = store_job_add(jobs->store, row, &job->id, is_new, err);
+    out->job_id = ok ? job->id : 0;
+    if (!ok || !*is_new) {
         job_free(job);
-        return false;
+        return ok;
     }
-    out->job_id = job->id;
     (void)pthread_mutex_lock(&jobs->lock);
     if (streaming != NULL) {
         streaming_ingest_attach(streaming);
@@ -585,6 +604,33 @@ static bool drop_blob(struct jobs *jobs, const char *sha256_hex, struct err *err
     return kept;
 }
 
+/* Until it is queued, or answered. submit_lock is held. */
+static enum decision settle(struct jobs *jobs,
+                            struct arena *arena,
+                            uint64_t estimate_bytes,
+                            struct store_job *row,
+                            struct streaming_ingest *streaming,
+                            struct jobs_submission *out,
+                            struct err *err)
+{
+    for (int tries = 0; tries < SETTLE_TRIES; tries++) {
+        bool is_new;
+        enum decision decision = decide(jobs, arena, row, out, err);
+        if (decision != DECIDED_QUEUE) {
+            return decision;
+        }
+        if (!has_room(jobs, err) ||
+            !enqueue(jobs, estimate_bytes, row, streaming, out, &is_new, err)) {
+            return DECIDED_REFUSE;
+        }
+        if (is_new || out->job_id != 0) {
+            return is_new ? DECIDED_QUEUE : DECIDED_TWIN;
+        }
+    }
+    (void)err_set(err, ERR_UNAVAILABLE, "this upload meets an equal one all the time; try again");
+    return DECIDED_REFUSE;
+}
+
 bool jobs_submit(struct jobs *jobs,
                  struct arena *arena,
                  const char *run,
@@ -614,17 +660,19 @@ bool jobs_submit(struct jobs *jobs,
                  look_into(path, &row, streaming, &look, err);
     out->is_archive = look.is_archive;
     (void)pthread_mutex_lock(&jobs->submit_lock);
-    enum decision decision = DECIDED_REFUSE;
-    if (known) {
-        decision = decide(jobs, arena, &row, out, err);
-    }
-    bool queued = decision == DECIDED_QUEUE && has_room(jobs, err) &&
-                  enqueue(jobs, look.estimate_bytes, &row, streaming, out, err);
+    enum decision decision =
+        known ? settle(jobs, arena, look.estimate_bytes, &row, streaming, out, err)
+              : DECIDED_REFUSE;
     (void)pthread_mutex_unlock(&jobs->submit_lock);
-    if (queued) {
+    if (decision == DECIDED_QUEUE) {
         return arrive(jobs, out->job_id, sha256_hex, err);
     }
     streaming_ingest_discard(streaming);
+    if (decision == DECIDED_TWIN) {
+        /* Whatever becomes of the other server, these bytes are there. */
+        return store_job_arrived(jobs->store, out->job_id, sha256_hex, err) &&
+               tag_again(jobs, out->job_id, &row, err);
+    }
     bool is_answered = decision == DECIDED_ANSWER;
     bool dropped = drop_blob(jobs, sha256_hex, is_answered ? err : NULL);
     return is_answered && dropped;

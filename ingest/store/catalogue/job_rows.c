@@ -1,6 +1,7 @@
 #include "ingest/base/wall_clock.h"
 #include "ingest/store/nodes/leases.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Texts of states and codes are what the database holds: numbers of enums may change, these may
@@ -52,55 +53,147 @@ static bool settle_project(struct db *db,
            err_set(err, ERR_CONFLICT, "the run \"%s\" has just changed; try again", job->run);
 }
 
-/* Claimed in the same statement, unless it is for whoever has room. */
+#define TWIN_MAX_BYTES ((size_t)1 << 20)
+
+/* What makes two uploads of one name equal. */
 static bool
-insert_job(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
+make_twin(struct buf *twin, const struct store_job *job, const char **out, struct err *err)
 {
-    struct db *db = store->writer;
-    int64_t fence = store->database_url == NULL ? 0 : 1;
-    struct arena arena;
-    struct db_stmt st;
-    const char *project = NULL;
-    arena_init(&arena, 0);
-    bool ok = settle_project(db, job, &arena, &project, err);
-    if (ok) {
-        db_prepare(
-            &st, db,
-            "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
-            " rank, tags, node, fence, lease_until_s, attempts, state, received_at_s) VALUES (?,"
-            " ?, ?, ?, ?, ?, ?, ?, coalesce(?, '[]'), ?, ?, unixepoch() + ?, ?, 'queued', 0)"
-            " RETURNING id");
-        db_put_text(&st, job->run);
-        db_put_text(&st, project);
-        db_put_text(&st, job->file_name);
-        db_put_text(&st, job->sha256_hex);
-        db_put_int(&st, (int64_t)job->size_bytes);
-        db_put_int(&st, job->replace);
-        db_put_text(&st, job->marker);
-        db_put_optional(&st, job->rank == STORE_NO_RANK ? INT64_MIN : job->rank);
-        db_put_text(&st, job->tags);
-        db_put_text(&st, store->node);
-        db_put_int(&st, fence);
-        db_put_int(&st, STORE_LEASE_S);
-        db_put_int(&st, !job->is_for_others);
-        ok = db_run_returning(&st, id, err) &&
-             (fence == 0 || lease_note(store, (struct lease){*id, fence}, err));
+    *out = NULL;
+    if (job->may_have_twin) {
+        return true;
     }
-    arena_free(&arena);
+    buf_printf(twin, "%s %" PRId64 " %s", job->sha256_hex, job->rank,
+               job->marker == NULL ? "" : job->marker);
+    *out = twin->ptr;
+    return !twin->failed || err_set(err, ERR_NO_MEMORY, "no memory for a job");
+}
+
+/* Claimed in the same statement, unless it is for whoever has room. *id stays 0 beside a twin. */
+static bool insert_row(struct store *store,
+                       const struct store_job *job,
+                       const char *project,
+                       const char *twin,
+                       int64_t *id,
+                       struct err *err)
+{
+    int64_t fence = store->database_url == NULL ? 0 : 1;
+    struct db_stmt st;
+    *id = 0;
+    db_prepare(&st, store->writer,
+               "INSERT INTO job (run, project, file_name, sha256, size_bytes, replace, marker,"
+               " rank, tags, node, fence, lease_until_s, attempts, twin, state, received_at_s)"
+               " VALUES (?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, '[]'), ?, ?, unixepoch() + ?, ?, ?,"
+               " 'queued', 0) ON CONFLICT DO NOTHING RETURNING id");
+    db_put_text(&st, job->run);
+    db_put_text(&st, project);
+    db_put_text(&st, job->file_name);
+    db_put_text(&st, job->sha256_hex);
+    db_put_int(&st, (int64_t)job->size_bytes);
+    db_put_int(&st, job->replace);
+    db_put_text(&st, job->marker);
+    db_put_optional(&st, job->rank == STORE_NO_RANK ? INT64_MIN : job->rank);
+    db_put_text(&st, job->tags);
+    db_put_text(&st, store->node);
+    db_put_int(&st, fence);
+    db_put_int(&st, STORE_LEASE_S);
+    db_put_int(&st, !job->is_for_others);
+    db_put_text(&st, twin);
+    return db_run_returning(&st, id, err) &&
+           (fence == 0 || *id == 0 || lease_note(store, (struct lease){*id, fence}, err));
+}
+
+static bool find_twin(struct db *db,
+                      const char *sql,
+                      const struct store_job *job,
+                      const char *twin,
+                      int64_t *id,
+                      struct err *err)
+{
+    struct db_stmt st;
+    *id = 0;
+    db_prepare(&st, db, sql);
+    db_put_text(&st, job->run);
+    db_put_text(&st, job->file_name);
+    db_put_text(&st, twin);
+    return db_run_returning(&st, id, err);
+}
+
+/* Another server may have published it since this one has looked. */
+static bool is_published(
+    struct store *store, const struct store_job *job, const char *twin, bool *is, struct err *err)
+{
+    int64_t id = 0;
+    bool ok = !store->is_shared ||
+              find_twin(store->writer,
+                        "SELECT j.id FROM run AS r JOIN upload AS u ON u.run_id = r.id"
+                        " AND u.published = 1 JOIN job AS j ON j.id = u.job_id"
+                        " WHERE r.name = ? AND u.file_name = ? AND j.twin = ?",
+                        job, twin, &id, err);
+    *is = id != 0;
     return ok;
 }
 
-bool store_job_add(struct store *store, const struct store_job *job, int64_t *id, struct err *err)
+/* *is_new is false: nothing is to be committed. */
+static bool add_beside_twins(struct store *store,
+                             const struct store_job *job,
+                             const char *twin,
+                             int64_t *id,
+                             bool *is_new,
+                             struct err *err)
 {
+    struct arena arena;
+    const char *project = NULL;
+    bool is_there = false;
+    arena_init(&arena, 0);
+    bool ok = settle_project(store->writer, job, &arena, &project, err) &&
+              insert_row(store, job, project, twin, id, err);
+    arena_free(&arena);
+    *is_new = ok && *id != 0;
+    if (!ok || !*is_new) {
+        return ok && find_twin(store->writer,
+                               "SELECT id FROM job WHERE run = ? AND file_name = ? AND twin = ?"
+                               " AND state IN ('queued', 'running')",
+                               job, twin, id, err);
+    }
+    ok = is_published(store, job, twin, &is_there, err);
+    if (is_there) {
+        *is_new = false;
+        *id = 0;
+    }
+    return ok;
+}
+
+static bool insert_job(
+    struct store *store, const struct store_job *job, int64_t *id, bool *is_new, struct err *err)
+{
+    struct buf text;
+    const char *twin = NULL;
+    buf_init(&text, TWIN_MAX_BYTES);
+    bool ok =
+        make_twin(&text, job, &twin, err) && add_beside_twins(store, job, twin, id, is_new, err);
+    buf_free(&text);
+    return ok;
+}
+
+bool store_job_add(
+    struct store *store, const struct store_job *job, int64_t *id, bool *is_new, struct err *err)
+{
+    bool added = false;
+    bool committed = false;
+    int64_t new_id = 0;
     if (!store_write_begin(store, STORE_BATCH, err)) {
         return false;
     }
-    int64_t new_id = 0;
-    bool ok = insert_job(store, job, &new_id, err);
-    if (!store_write_end(store, ok, err)) {
+    bool ok = insert_job(store, job, &new_id, &added, err);
+    committed = store_write_end(store, ok && added, err);
+    if (!ok || (added && !committed)) {
         return false;
     }
     *id = new_id;
+    if (is_new != NULL) {
+        *is_new = added;
+    }
     /* Who hands nothing in makes no rows either: so a day's first job is the time to look. */
     struct err second = ERR_INIT;
     if (!store_purge_jobs(store, &second)) {

@@ -58,7 +58,7 @@ static bool queue_again(struct db *db, int64_t upload_id, bool *queued, struct e
 {
     bool ok = db_run_id(db,
                         "UPDATE job SET state = 'queued', node = '', lease_until_s = 0,"
-                        " attempts = 0, replace = 0, received_at_s ="
+                        " attempts = 0, replace = 0, twin = NULL, received_at_s ="
                         " (SELECT uploaded_at_s FROM upload WHERE id = ?1) WHERE id ="
                         " (SELECT job_id FROM upload WHERE id = ?1 AND published = 1)"
                         " AND state NOT IN ('queued', 'running')",

@@ -64,8 +64,10 @@ CREATE TABLE job (
     node          TEXT NOT NULL DEFAULT '',    -- id of a server, '': nobody, or the one server of an embedded catalogue
     fence         INTEGER NOT NULL DEFAULT 0,  -- grows with every claim
     lease_until_s INTEGER NOT NULL DEFAULT 0,  -- afterwards another may claim it
-    attempts      INTEGER NOT NULL DEFAULT 0   -- begun, but for those that were given back
+    attempts      INTEGER NOT NULL DEFAULT 0,  -- begun, but for those that were given back
+    twin          TEXT -- bytes, rank and marker as one text: of equal uploads under one name only one is queued; NULL: that does not count
 ) STRICT;
+CREATE UNIQUE INDEX job_twin ON job (run, file_name, twin) WHERE state IN ('queued', 'running');
 CREATE INDEX job_unfinished ON job (sha256) WHERE state IN ('queued', 'running');
 CREATE INDEX job_crashing ON job (sha256) WHERE attempts >= 3; -- STORE_ATTEMPTS_MAX
 

@@ -7,6 +7,9 @@
 const struct schema_step schema_steps[] = {
     {36, "CREATE TABLE wrong_token (address TEXT PRIMARY KEY, forgiven_at_s INTEGER NOT NULL\n"
          ") STRICT, WITHOUT ROWID"},
+    {37, "ALTER TABLE job ADD COLUMN twin TEXT;"
+         "CREATE UNIQUE INDEX job_twin ON job (run, file_name, twin)"
+         " WHERE state IN ('queued', 'running')"},
 };
 const size_t schema_step_count = SCHEMA_VERSION - SCHEMA_BASE;
 static_assert(sizeof schema_steps / sizeof schema_steps[0] == SCHEMA_VERSION - SCHEMA_BASE,

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What several servers on one PostgreSQL hold together: tokens, sessions and wrong tokens, and that an answer which one of
-them keeps follows what is changed through another. Alone: KINETOSCOPE_BIN=... """
+"""What several servers on one PostgreSQL hold together: tokens, sessions, wrong tokens and equal uploads, and that an
+answer which one of them keeps follows what is changed through another. Alone: KINETOSCOPE_BIN=... """
 import json
 import pathlib
+import subprocess
 import sys
+import threading
 import time
 import unittest
 import urllib.parse
@@ -31,6 +33,9 @@ class Case(cluster.Cluster):
                 for number in range(count)]
 
     # ---- who may ----
+
+    def ask(self, sql):
+        return subprocess.run(['psql', '-qAt', self.database.url, '-c', sql], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
     def command(self, *arguments):
         done = kinetoscope.run_program('token', *arguments, '--data-dir', str(self.folder / 'elsewhere'), '--database-url', self.database.url)
@@ -122,6 +127,31 @@ class Case(cluster.Cluster):
         print('%d tries in %.1f s at two servers' % (tries, took))
         self.assertLessEqual(tries, 20 + took + 1)
         self.assertGreaterEqual(tries, 10)
+
+    # ---- uploads ----
+
+    def test_equal_uploads_at_the_same_instant_are_one(self):
+        nodes, rounds = self.nodes(), 20
+        for number in range(rounds):
+            answers, together = [None] * 4, threading.Barrier(4)
+
+            def send(at):
+                together.wait()
+                answers[at] = nodes[at % 2].put('run', 't%d.json' % number, numbered(number), headers={'Prefer': 'respond-async'} if at > 1 else None)
+            senders = [threading.Thread(target=send, args=(at,)) for at in range(4)]
+            for sender in senders:
+                sender.start()
+            for sender in senders:
+                sender.join()
+            self.assertEqual({answer.status for answer in answers} - {200, 201, 202}, set(), [answer.body for answer in answers])
+            rows = nodes[0].get('/api/v1/traces', run='run', limit=1000).json()
+            self.assertEqual({kinetoscope.uploaded(answer)[0]['id'] for answer in answers[:2]} - {row['id'] for row in rows['traces']}, set())
+            jobs = {answer.json()['id'] for answer in answers[2:] if answer.status == 202}
+            self.assertLessEqual(len(jobs), 1)
+            for job in jobs:
+                self.assertEqual(nodes[0].await_job(job), 'done')
+            self.assertEqual(rows['total'], number + 1)
+        self.assertEqual(self.ask('SELECT count(*) FROM job'), str(rounds))
 
     # ---- answers ----
 

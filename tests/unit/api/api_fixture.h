@@ -244,7 +244,7 @@ static inline int64_t publish_as(struct fixture *f,
                                   .sha256_hex = sha256_hex,
                                   .size_bytes = size_bytes,
                                   .rank = STORE_NO_RANK};
-    assert_true(store_job_add(f->api.store, &job, &job_id, &err));
+    assert_true(store_job_add(f->api.store, &job, &job_id, NULL, &err));
     assert_true(store_job_arrived(f->api.store, job_id, sha256_hex, &err));
     assert_true(store_ingest_begin(f->api.store, job_id, &ingest, &err));
     assert_true(store_ingest_trace(ingest, worker, span_digits, format, results, &err));

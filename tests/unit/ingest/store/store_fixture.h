@@ -184,8 +184,9 @@ add_job(struct fixture *f, const char *run, const char *file_name, const char *b
                             .file_name = file_name,
                             .sha256_hex = sha256_hex,
                             .size_bytes = strlen(bytes),
-                            .replace = replace};
-    assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
+                            .replace = replace,
+                            .may_have_twin = true};
+    assert_ok(f, store_job_add(f->store, &job, &id, NULL, &f->err));
     assert_true(id > 0);
     assert_ok(f, store_job_arrived(f->store, id, sha256_hex, &f->err));
     return id;

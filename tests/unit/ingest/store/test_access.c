@@ -158,7 +158,7 @@ static int64_t add_project_job(struct fixture *f, const char *run, const char *p
                                   .size_bytes = strlen(run),
                                   .rank = STORE_NO_RANK,
                                   .project = project};
-    assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
+    assert_ok(f, store_job_add(f->store, &job, &id, NULL, &f->err));
     assert_ok(f, store_job_arrived(f->store, id, sha256_hex, &f->err));
     return id;
 }
@@ -239,9 +239,9 @@ static void a_name_belongs_to_who_came_first(void **state)
                             .size_bytes = 5,
                             .rank = STORE_NO_RANK,
                             .project = ""};
-    assert_fails(f, store_job_add(f->store, &job, &id, &f->err), ERR_CONFLICT);
+    assert_fails(f, store_job_add(f->store, &job, &id, NULL, &f->err), ERR_CONFLICT);
     job.project = NULL;
-    assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
+    assert_ok(f, store_job_add(f->store, &job, &id, NULL, &f->err));
     assert_ok(f, READ(f->store, store_job_readable, id, "[\"a\"]", &f->err));
     assert_fails(f, READ(f->store, store_job_readable, id, "[]", &f->err), ERR_NOT_FOUND);
 }

@@ -330,12 +330,60 @@ static void no_job_is_published_twice(void **state)
     }
 }
 
+/* ---- equal uploads ---- */
+
+static int64_t add_equal(struct fixture *f, const struct store_job *job, bool expect_new)
+{
+    int64_t id = 0;
+    bool is_new = !expect_new;
+    assert_ok(f, store_job_add(f->store, job, &id, &is_new, &f->err));
+    assert_int_equal(is_new, expect_new);
+    return id;
+}
+
+static void of_equal_uploads_one_is_queued(void **state)
+{
+    struct fixture *f = *state;
+    char sha256_hex[SHA256_HEX_BYTES];
+    commit_bytes(f, "bytes", sha256_hex);
+    struct store_job job = {.run = "run",
+                            .file_name = "file",
+                            .sha256_hex = sha256_hex,
+                            .size_bytes = 5,
+                            .rank = STORE_NO_RANK};
+    int64_t id = add_equal(f, &job, true);
+    assert_int_equal(add_equal(f, &job, false), id);
+    /* Whatever tells them apart. */
+    struct store_job other = job;
+    other.rank = 1;
+    assert_int_not_equal(add_equal(f, &other, true), id);
+    other = job;
+    other.marker = "step";
+    (void)add_equal(f, &other, true);
+    other = job;
+    other.file_name = "another";
+    (void)add_equal(f, &other, true);
+    other = job;
+    other.may_have_twin = true;
+    (void)add_equal(f, &other, true);
+    /* One that has ended is no twin any more. */
+    const struct err failure = {
+        .code = ERR_BAD_INPUT, .msg = "nonsense", .byte_off = ERR_NO_OFFSET};
+    assert_ok(f, store_job_arrived(f->store, id, sha256_hex, &f->err));
+    assert_ok(f, store_job_failed(f->store, id, &failure, &f->err));
+    commit_bytes(f, "bytes", sha256_hex);
+    int64_t next = add_equal(f, &job, true);
+    assert_int_not_equal(next, id);
+    assert_int_equal(add_equal(f, &job, false), next);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(no_job_is_published_twice),
+        TEST(of_equal_uploads_one_is_queued),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,7 +188,7 @@ static int64_t add_arriving_job(struct fixture *f, const char *file_name, const 
                                   .sha256_hex = sha256_hex,
                                   .size_bytes = 5,
                                   .rank = STORE_NO_RANK};
-    assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
+    assert_ok(f, store_job_add(f->store, &job, &id, NULL, &f->err));
     return id;
 }
 

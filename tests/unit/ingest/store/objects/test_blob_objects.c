@@ -39,7 +39,7 @@ static int64_t add_job_of(struct fixture *f, const char *sha256_hex)
                                   .sha256_hex = sha256_hex,
                                   .size_bytes = SIZE_BYTES,
                                   .rank = STORE_NO_RANK};
-    assert_ok(f, store_job_add(f->store, &job, &id, &f->err));
+    assert_ok(f, store_job_add(f->store, &job, &id, NULL, &f->err));
     assert_ok(f, store_job_arrived(f->store, id, sha256_hex, &f->err));
     return id;
 }
