@@ -86,6 +86,22 @@ class Case(unittest.TestCase):
             again = {row['file_name'] for row in server.get('/api/v1/traces?limit=1000').json()['traces']}
             self.assertEqual(names - again, set())
 
+    def test_an_upload_takes_few_statements(self):
+        """Each costs a turn to the database and back, and processor time there."""
+        content = kinetoscope.fixture_json('cuda_training')
+        with self.database() as database, self.serve(database) as server:
+            self.assertEqual(server.put('run', 'a.json', content).status, 201)
+            for setting in ("ALTER SYSTEM SET log_statement = 'all'", 'SELECT pg_reload_conf()'):
+                subprocess.run(['psql', '-q', database.url, '-c', setting], check=True, stdout=subprocess.DEVNULL)
+            log = database.folder / 'log'
+            kinetoscope.until(lambda: 'parameter "log_statement" changed' in log.read_text(), 'statements are counted')
+            size = log.stat().st_size
+            self.assertEqual(server.put('run', 'b.json', content + b' ').status, 201)
+            said = log.read_bytes()[size:].decode()
+        executed = said.count('LOG:  execute ')
+        print('%d statements and %d transactions an upload' % (executed, said.count('statement: COMMIT')))
+        self.assertLess(executed, 80, said[-3000:])
+
     def test_database_and_folder_belong_together(self):
         with self.database() as database:
             with self.serve(database) as server:

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -164,12 +165,11 @@ def serve(arguments):
     if own.data_dir and any(pathlib.Path(own.data_dir).glob('kinetoscope.db*')):
         os.execv(kinetoscope.PROGRAM, [kinetoscope.PROGRAM, 'serve', *arguments])  # there is a catalogue already
 
-    def end(*_):
-        sys.exit(0)
-    signal.signal(signal.SIGTERM, end)
-    with Lab(2, *options) as lab:
+    ends = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ends.set())
+    with Lab(2, *options, has_links=False) as lab:
         print('two nodes on %s/' % lab.balancer.url, flush=True)
-        signal.pause()
+        ends.wait()
 
 
 def main():
