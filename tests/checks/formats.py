@@ -77,6 +77,8 @@ class Snapshots(unittest.TestCase):
                 self.assertEqual(server.get(base + '/lives', **query).status, 400)
             self.assertEqual(server.get(base + '/lives', first_event=9, end_event=2, low_bytes=1 << 62, high_bytes=1).json()['first'], [])
             self.assertEqual(server.get('/api/v1/traces/%d/contents' % trace['id']).json()['roles'], {})
+            missing = server.get('/api/v1/traces/%d/overview' % trace['id']).json()['health']['missing']
+            self.assertEqual({row['view']: row['record'] for row in missing}, {'history': 'torch.cuda.memory._record_memory_history() before the model is built'})
 
     def test_difference(self):
         with kinetoscope.Server() as server:
@@ -255,6 +257,18 @@ class Recordings(unittest.TestCase):
             names = server.get('/api/v1/traces/%d/names' % trace['id']).json()['rows']
             self.assertEqual([(row['name'], row['total_ns']) for row in names], [('outer', 100), ('inner', 20)])
 
+    def test_rpd(self):
+        with kinetoscope.Server() as server:
+            trace, contents = self.contents(server, 'run.rpd', recordings.rpd())
+            self.assertEqual((trace['format'], contents['links']), ('rpd', {'device_activities': 2, 'linked': 2}))
+            self.assertEqual({role: sums['count'] for role, sums in contents['roles'].items()}, {'kernel': 1, 'memcpy': 1, 'operator': 1, 'runtime': 2, 'counter': 1})
+            base = '/api/v1/traces/%d/' % trace['id']
+            launch, = server.get(base + 'kernels', group_by='launch').json()['rows']
+            self.assertEqual((launch['name'], launch['operator']), ('gemm', 'aten::mm'))
+            events = [server.get(base + 'events/%d' % at).json() for at in range(6)]
+            self.assertEqual([(event['args']['grid'], event['args']['block']) for event in events if event['name'] == 'gemm'], [([8, 2, 1], [64, 1, 1])])
+            self.assertEqual([event['args']['bytes'] for event in events if event['name'] == 'CopyHostToDevice'], [4096])
+
     def test_rocprof(self):
         with kinetoscope.Server() as server:
             trace, contents = self.contents(server, 'results.json', recordings.rocprof())
@@ -392,6 +406,14 @@ class Ascend(unittest.TestCase):
             self.assertEqual((curve['device'], curve['total_points'], curve['peak'][1]), ('NPU:3', 2, 1572864))
             (first, *had), (second, *later) = curve['points']
             self.assertEqual((second - first, had, later), (1000, [1572864, 4194304], [262144, 8388608]))
+
+
+    def test_two_ranks(self):
+        folders = {**recordings.unpacked(recordings.ascend_folder(3)), **recordings.unpacked(recordings.ascend_folder(4))}
+        with kinetoscope.Server() as server:
+            traces = kinetoscope.uploaded(server.put('ascend', 'both.tar', recordings.archive(folders, 'tar')))
+            self.assertEqual([(trace['worker'], trace['rank'], trace['format']) for trace in traces],
+                             [('job_rank3_ascend_pt', 3, 'ascend-pytorch'), ('job_rank4_ascend_pt', 4, 'ascend-pytorch')])
 
 
 class OldProfiler(unittest.TestCase):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every rule of tests/spec has one id, and every citation in the tree names a rule that exists.
+"""Every rule of tests/spec has one id, and every citation in the tree names a rule that exists; tables of tests name each rule of their book, and tests that are there.
 
 usage: spec_ids.py [--uncited]     (and the rules that nothing cites)
 """
@@ -23,6 +23,13 @@ GAP = r'(?:[ \t]|\r?\n[ \t]*(?:\*|//|#)?)+'
 UNNAMED = re.compile(r'\bSPEC_[a-z]\w*|(?<![-.\w])10a\b|(?<!RFC \d{4} )(?<!RFC \d{4}, )\b[Ss]ections?%s\d[\d.]*|\b[Cc]ompletions?%s\d|§ ?\d' % (GAP, GAP))
 
 
+TESTS = '_tests.md'  # formats_tests.md: a row a rule of formats.md
+# In bold at the beginning of its text: not the heading of a section.
+RULE = re.compile(r'^\s*(?:- |\| )?\*\*\[([A-Z]+-[^\]\s]+)\]', re.M)
+ROW = re.compile(r'^\| \[([A-Z]+-[^\]\s]+)\] \| ([^|]+) \| ([^|]+) \|$', re.M)
+TEST = re.compile(r'`([\w.]+\.(?:py|c|mjs))(?: ([^`]+))?`')
+
+
 def line_of(text, position):
     return text.count('\n', 0, position) + 1
 
@@ -31,7 +38,7 @@ def read_books():
     """(code -> file name, id -> file name, faults)"""
     books, defined, faults = {}, {}, []
     for path in sorted(SPEC.glob('*.md')):
-        if path.name == 'README.md':
+        if path.name == 'README.md' or path.name.endswith(TESTS):
             continue
         text = path.read_text()
         title = TITLE.search(text)
@@ -47,6 +54,34 @@ def read_books():
                 faults.append('%s: %s does not belong to this book' % (where, match[1]))
             defined[match[1]] = path.name
     return books, defined, faults
+
+
+def holds(path, name):
+    """A test by its class and method, its function, or a word in its file."""
+    text = path.read_text()
+    if path.suffix == '.py' and '.' in name:
+        kind, method = name.split('.')
+        found = re.search(r'^class %s\(.*?(?=^class |\Z)' % re.escape(kind), text, re.M | re.S)
+        return found is not None and 'def %s(' % method in found[0]
+    return name in text
+
+
+def faults_of_tests():
+    for path in sorted(SPEC.glob('*' + TESTS)):
+        text = path.read_text()
+        rules = RULE.findall((SPEC / path.name.replace(TESTS, '.md')).read_text())
+        rows = {match[1]: match[3] for match in ROW.finditer(text)}
+        for rule in rules:
+            if rule not in rows:
+                yield '%s: no row for [%s]' % (path.name, rule)
+        for rule, tests in rows.items():
+            named = TEST.findall(tests)
+            if not named and 'reference' not in tests:
+                yield '%s: [%s] has no test' % (path.name, rule)
+            for name, test in named:
+                files = list((ROOT / 'tests').rglob(name))
+                if not any(holds(file, test) for file in files):
+                    yield '%s: [%s]: there is no test `%s %s`' % (path.name, rule, name, test)
 
 
 def readable_files():
@@ -76,6 +111,7 @@ def main():
             faults.append('%s:%d: cite the rule by its id: "%s"' % (name, line_of(text, match.start()), ' '.join(match[0].replace('*', ' ').split())))
     overview = (SPEC / 'README.md').read_text()
     faults += ['README.md of tests/spec has no link to %s' % name for name in books.values() if '](%s)' % name not in overview]
+    faults += faults_of_tests()
     for fault in faults:
         print(fault)
     if '--uncited' in sys.argv:

@@ -2,6 +2,7 @@
 #include "ingest/analysis/contents/contents.h"
 #include "ingest/analysis/execution_trace/tensors.h"
 #include "ingest/analysis/memory_snapshot/memory_snapshot.h"
+#include "ingest/formats/ascend/tables.h"
 #include "ingest/formats/execution_trace/execution_trace.h"
 #include "ingest/formats/memory_snapshot/snapshot.h"
 #include "ingest/input/input.h"
@@ -9,10 +10,12 @@
 #include "ingest/input/zip.h"
 #include "tests/fuzz/fuzz_reading.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Of an execution trace; each costs a scan. */
 #define NODES_ASKED 64
+#define FILE_NAME_BYTES 64
 
 static void ask_contents(const struct format_bundle *bundle)
 {
@@ -116,6 +119,52 @@ static bool read_database(const uint8_t *bytes, size_t len, struct format_bundle
     return good;
 }
 
+/* "operator_memory.csv\nName,…": a table of an Ascend folder, in front of a trace of one event. */
+static bool find_table(const uint8_t *bytes, size_t len, char name[FILE_NAME_BYTES], size_t *body)
+{
+    const uint8_t *end = memchr(bytes, '\n', len < FILE_NAME_BYTES ? len : FILE_NAME_BYTES);
+    size_t name_len = end == NULL ? 0 : (size_t)(end - bytes);
+    memcpy(name, bytes, name_len);
+    name[name_len] = '\0';
+    *body = name_len + 1;
+    return name_len > 0 && ascend_tables_know(name);
+}
+
+static void read_behind(struct ascend_tables *tables)
+{
+    static const char trace[] =
+        "[{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"tid\": 0, "
+        "\"args\": {\"name\": \"CANN\"}}]";
+    struct format_bundle bundle;
+    struct err err = ERR_INIT;
+    struct input *events = NULL;
+    struct input *in = NULL;
+    fuzz_require(input_open_memory(&events, trace, sizeof trace - 1, 0, &err) &&
+                     ascend_tables_open(tables, events, &in, &err),
+                 "memory can be opened");
+    bool good = format_read(in, NULL, &bundle, &err);
+    input_close(in);
+    ascend_tables_close(tables);
+    fuzz_require(good || err.msg[0] != '\0', "who refuses says why");
+    if (good) {
+        fuzz_analyse(&bundle);
+        ask_contents(&bundle);
+        format_bundle_free(&bundle);
+    }
+}
+
+static void read_table(const char *name, const uint8_t *bytes, size_t len)
+{
+    struct ascend_tables *tables = ascend_tables_create();
+    char *padded = calloc(1, len + INPUT_PADDING_BYTES);
+    fuzz_require(tables != NULL && padded != NULL, "there is memory");
+    memcpy(padded, bytes, len);
+    fuzz_require(ascend_tables_add(tables, name, padded, len), "a table needs no luck");
+    free(padded);
+    read_behind(tables);
+    ascend_tables_free(tables);
+}
+
 static bool is_database(const uint8_t *bytes, size_t len)
 {
     static const char magic[16] = "SQLite format 3";
@@ -145,6 +194,12 @@ static void read_zip(const uint8_t *bytes, size_t len)
 int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct format_bundle bundle;
+    char name[FILE_NAME_BYTES + 1];
+    size_t body;
+    if (find_table(bytes, len, name, &body)) {
+        read_table(name, bytes + body, len - body);
+        return 0;
+    }
     if (memory_snapshot_recognises((const char *)bytes, len)) {
         load_snapshot(bytes, len);
     }

@@ -242,7 +242,9 @@ def databases():
 
 
 def others():
-    return {'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline(),
+    tables = {path.rsplit('/', 1)[-1]: content for path, content in recordings.unpacked(recordings.ascend_folder()).items() if not path.endswith('trace_view.json')}
+    return {**{'table_' + name: name.encode() + b'\n' + content for name, content in tables.items()}, 'rpd': recordings.rpd(),
+            'observed': (HERE.parent / 'fixtures' / 'recorded' / 'autograd_1_13.json').read_bytes()[:4096], 'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline(),
             'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(),
             'execution': recordings.execution_trace(), 'execution_1_0_1': recordings.execution_trace('1.0.1'), 'chakra_json': recordings.chakra_json(), 'chakra': recordings.chakra(),
             'rocprof': recordings.rocprof(),

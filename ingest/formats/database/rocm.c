@@ -1,4 +1,5 @@
 /* Databases of ROCm: rocmProfileData [FMT-3.2] and rocprofv3 [FMT-3.3]. */
+#include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/affix.h"
 #include "ingest/formats/database/recordings.h"
@@ -14,9 +15,75 @@ static const char *text_at(const struct recording *recording, sqlite3_stmt *row,
 
 /* ---- rocmProfileData ---- */
 
-struct rpd {
-    struct id_map call_of; /* of an operation of the device: the call that launched it */
+/* What a call asked for: a kernel's grid and workgroup, or a copy's bytes. */
+struct asked {
+    int64_t sizes[6];
+    int64_t bytes; /* RELAY_NONE: no copy */
 };
+
+struct rpd {
+    struct id_map call_of;  /* of an operation of the device: the call that launched it */
+    struct id_map asked_by; /* calls -> of `asked` */
+    struct asked *asked;
+    size_t asked_count, asked_cap;
+};
+
+static bool add_asked(struct rpd *rpd, int64_t call, const struct asked *asked)
+{
+    struct asked *grown =
+        scratch_grow(rpd->asked, rpd->asked_count, &rpd->asked_cap, sizeof *grown);
+    struct id_slot *slot = grown == NULL ? NULL : id_map_add(&rpd->asked_by, call);
+    rpd->asked = grown == NULL ? rpd->asked : grown;
+    if (slot == NULL) {
+        return false;
+    }
+    slot->value = (uint32_t)rpd->asked_count;
+    rpd->asked[rpd->asked_count++] = *asked;
+    return true;
+}
+
+static bool load_asked(struct recording *recording, struct rpd *rpd, struct err *err)
+{
+    static const struct {
+        const char *table, *columns;
+        bool is_copy;
+    } sources[] = {
+        {"rocpd_kernelapi", "api_ptr_id gridX gridY gridZ workgroupX workgroupY workgroupZ", false},
+        {"rocpd_copyapi", "api_ptr_id size", true}};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof sources / sizeof *sources; i++) {
+        sqlite3_stmt *rows;
+        ok = tables_open(&recording->tables, sources[i].table, sources[i].columns, &rows, err);
+        while (ok && tables_next(&recording->tables, rows)) {
+            struct asked asked = {.bytes = sources[i].is_copy ? tables_int(rows, 1, RELAY_NONE)
+                                                              : RELAY_NONE};
+            for (int of = 0; of < 6 && !sources[i].is_copy; of++) {
+                asked.sizes[of] = tables_int(rows, of + 1, 0);
+            }
+            ok = add_asked(rpd, tables_int(rows, 0, RELAY_NONE), &asked) ||
+                 err_set(err, ERR_NO_MEMORY, "no memory for the calls of a recording");
+        }
+        (void)sqlite3_finalize(rows);
+    }
+    return ok;
+}
+
+static void write_asked(struct json_write *w, const struct asked *asked, enum relay_role role)
+{
+    if (role == RELAY_MEMCPY && asked->bytes != RELAY_NONE) {
+        jw_key_int(w, "bytes", asked->bytes);
+    }
+    for (size_t i = 0; i < 6 && role <= RELAY_COMMUNICATION && asked->bytes == RELAY_NONE; i++) {
+        if (i % 3 == 0) {
+            jw_key(w, i == 0 ? "grid" : "block");
+            jw_array_begin(w);
+        }
+        jw_int(w, asked->sizes[i]);
+        if (i % 3 == 2) {
+            jw_array_end(w);
+        }
+    }
+}
 
 static enum relay_role role_of_op(const char *type, const char *name)
 {
@@ -46,7 +113,12 @@ static void add_op(struct recording *recording, sqlite3_stmt *row)
     event.stream = tables_int(row, 3, RELAY_NONE);
     event.is_linked = call != NULL;
     event.correlation = call == NULL ? RELAY_NONE : (int64_t)call->value;
-    relay_add(&recording->relay, &event);
+    const struct id_slot *asked = id_map_find(&rpd->asked_by, event.correlation);
+    relay_begin(&recording->relay, &event);
+    if (call != NULL && asked != NULL) {
+        write_asked(&recording->relay.args, &rpd->asked[asked->value], event.role);
+    }
+    relay_end(&recording->relay);
 }
 
 static enum relay_role role_of_api(const char *name)
@@ -107,14 +179,17 @@ bool rpd_recording_read(struct recording *recording,
         {"rocpd_op", "start end gpuId queueId description_id opType_id id", add_op},
         {"rocpd_monitor", "start monitorType deviceId value", add_monitor},
     };
-    struct rpd rpd = {.call_of = {.slots = NULL}};
+    struct rpd rpd = {.asked_count = 0};
     recording->own = &rpd;
     bool ok =
         id_texts_load(&recording->texts, &recording->tables, "rocpd_string", "id string", err) &&
         tables_load_map(&recording->tables, "rocpd_api_ops", "op_id api_id", &rpd.call_of, err) &&
+        load_asked(recording, &rpd, err) &&
         recording_read(recording, parts, sizeof parts / sizeof *parts,
                        "the database of rocmProfileData has no rows", options, out, err);
     id_map_free(&rpd.call_of);
+    id_map_free(&rpd.asked_by);
+    scratch_free(rpd.asked);
     return ok;
 }
 

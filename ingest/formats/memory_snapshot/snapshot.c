@@ -47,7 +47,30 @@ bool memory_snapshot_load(struct input *in,
 
 /* ---- what a list of traces shows ---- */
 
-/* What the history lacks, and how to record it. */
+/* A(0) and R(0) [FMT-4.3]: what was taken before the history begins. */
+struct history_start {
+    int64_t allocated, reserved;
+};
+
+static struct history_start history_start_of(const struct snapshot_device *device)
+{
+    struct history_start start = {0, 0};
+    for (uint32_t i = 0; i < device->block_count; i++) {
+        const struct snapshot_block *block = &device->blocks[i];
+        bool counts = block->state == SNAPSHOT_ALLOCATED;
+        start.allocated = saturating_add(start.allocated, counts ? block->requested_size : 0);
+    }
+    for (uint32_t i = 0; i < device->segment_count; i++) {
+        start.reserved = saturating_add(start.reserved, device->segments[i].total_size);
+    }
+    for (uint32_t i = device->event_count; i-- > 0;) {
+        start.allocated = snapshot_allocated_before(&device->events[i], start.allocated);
+        start.reserved = snapshot_reserved_before(&device->events[i], start.reserved);
+    }
+    return start;
+}
+
+/* What the history lacks, and how to record it [FMT-4.5e]. */
 static bool find_missing(const struct memory_snapshot *snapshot, struct trace_results *results)
 {
     static const struct missing_row no_history = {
@@ -58,11 +81,18 @@ static bool find_missing(const struct memory_snapshot *snapshot, struct trace_re
         .view = "call_stacks",
         .reason = "No block says which source line took it.",
         .record = "_record_memory_history(context='all', stacks='python')"};
+    static const struct missing_row is_late = {
+        .view = "history",
+        .reason = "The history begins late: what was taken before it has no event.",
+        .record = "torch.cuda.memory._record_memory_history() before the model is built"};
     bool has_events = false;
     bool has_frames = false;
+    bool begins_late = false;
     for (size_t i = 0; i < snapshot->device_count; i++) {
         const struct snapshot_device *device = &snapshot->devices[i];
         has_events = has_events || device->event_count > 0;
+        begins_late =
+            begins_late || (device->event_count > 0 && history_start_of(device).allocated > 0);
         for (uint32_t e = 0; !has_frames && e < device->event_count; e++) {
             has_frames = device->events[e].frame != SNAPSHOT_NO_FRAMES;
         }
@@ -70,37 +100,20 @@ static bool find_missing(const struct memory_snapshot *snapshot, struct trace_re
             has_frames = device->blocks[b].frame != SNAPSHOT_NO_FRAMES;
         }
     }
-    results->missing = arena_calloc(&results->arena, 2, sizeof *results->missing);
+    results->missing = arena_calloc(&results->arena, 3, sizeof *results->missing);
     if (results->missing == NULL) {
         return false;
     }
     if (!has_events) {
         results->missing[results->missing_count++] = no_history;
     }
+    if (begins_late) {
+        results->missing[results->missing_count++] = is_late;
+    }
     if (!has_frames) {
         results->missing[results->missing_count++] = no_frames;
     }
     return true;
-}
-
-/* A(0) or R(0) below 0: the history does not lead to what is there at the end [FMT-4.3]. */
-static bool history_disagrees(const struct snapshot_device *device)
-{
-    int64_t allocated = 0;
-    int64_t reserved = 0;
-    for (uint32_t i = 0; i < device->block_count; i++) {
-        const struct snapshot_block *block = &device->blocks[i];
-        bool counts = block->state == SNAPSHOT_ALLOCATED;
-        allocated = saturating_add(allocated, counts ? block->requested_size : 0);
-    }
-    for (uint32_t i = 0; i < device->segment_count; i++) {
-        reserved = saturating_add(reserved, device->segments[i].total_size);
-    }
-    for (uint32_t i = device->event_count; i-- > 0;) {
-        allocated = snapshot_allocated_before(&device->events[i], allocated);
-        reserved = snapshot_reserved_before(&device->events[i], reserved);
-    }
-    return allocated < 0 || reserved < 0;
 }
 
 static bool
@@ -119,7 +132,9 @@ make_results(const struct memory_snapshot *snapshot, struct trace_results **out,
         saturating_mul(saturating_sub(snapshot->end_us, snapshot->start_us), NS_PER_US);
     for (size_t i = 0; i < snapshot->device_count; i++) {
         results->event_count += snapshot->devices[i].event_count;
-        if (history_disagrees(&snapshot->devices[i])) {
+        /* Below 0 the history does not lead to what is there at the end. */
+        const struct history_start start = history_start_of(&snapshot->devices[i]);
+        if (start.allocated < 0 || start.reserved < 0) {
             warning_add(&results->warnings, WARN_HISTORY, WARNING_NO_OFFSET);
         }
     }

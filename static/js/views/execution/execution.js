@@ -17,7 +17,7 @@ export async function mount(root, route, signal) {
     const run = await api.runPage(trace.run, signal);
     const beside = run.trace_list.filter(({ has_events: has, format }) => has && format === 'chrome-trace');
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Execution trace')),
-        figures([['Calls', fmt.int(trace.events)], ['Tensors on', fmt.deviceWord(trace.device_type)], ['File', fmt.bytes(trace.size_bytes)]]),
+        figures([['Calls', fmt.int(trace.events)], ['Tensors on', trace.device_type], ['File', fmt.bytes(trace.size_bytes)]]),
         h('section', { class: 'section' }, h('h2', null, 'Traces of the same run'), beside.length
             ? [h('p', null, 'An execution trace has no times. Choose an operator in the timeline of one of these: the panel shows its tensors, who wrote what it reads and who reads what it gives.'),
                 h('ul', null, beside.map((of) => h('li', null, h('a', { href: traceHref(of.id, 'timeline') }, fmt.traceName(of)))))]

@@ -18,7 +18,8 @@ import * as fmt from '../../lib/fmt.js';
  */
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
-    const snapshot = await api.call(`traces/${trace.id}/memory-snapshot`, { signal });
+    const [snapshot, { health }] = await Promise.all([api.call(`traces/${trace.id}/memory-snapshot`, { signal }), api.overview(String(trace.id), signal)]);
+    const lacks = health.missing.map(({ reason, record }) => h('p', { class: 'quiet' }, `${reason} Record it with `, h('code', null, record), '.'));
     /** @type {string[]} */
     const devices = snapshot.devices.map((/** @type {any} */ { device }) => String(device));
     const fallback = devices[0] ?? '';
@@ -28,7 +29,7 @@ export async function mount(root, route, signal) {
     const blocks = blocksOverTime(trace, signal);
     const held = holders(trace, snapshot, signal);
     const segments = segmentsMap(trace, signal);
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory snapshot'), choice?.root), shown, devices.length ? blocks.root : null, ...held.roots, devices.length ? segments.root : null);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory snapshot'), choice?.root), shown, ...lacks, devices.length ? blocks.root : null, ...held.roots, devices.length ? segments.root : null);
 
     /** @param {URLSearchParams} params */
     function update(params) {
