@@ -4,6 +4,7 @@
 #include "ingest/base/monotonic.h"
 #include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/catalogue/takeover.h"
+#include "ingest/store/files/paths.h"
 #include "ingest/store/history/cache.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
@@ -250,7 +251,8 @@ static bool open_objects(struct store *store,
         return true;
     }
     return objects == NULL ? blob_objects_check_none(store, err)
-                           : blob_objects_open(store, objects, err);
+                           : blob_objects_open(store, objects, err) &&
+                                 ranged_create(&store->files->ranged, store, err);
 }
 
 static bool open_parts(struct store *store,

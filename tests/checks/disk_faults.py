@@ -4,6 +4,7 @@ acknowledged is lost, and when the disk is well again so is the server, without 
 import errno
 import hashlib
 import json
+import pathlib
 import shutil
 import tempfile
 import time
@@ -12,6 +13,7 @@ import unittest
 import crash
 import faults
 import kinetoscope
+import objects
 
 # errno, calls that fail with it, what a client may be told
 FAULTS = {
@@ -210,6 +212,38 @@ class DiskFaults(unittest.TestCase):
                     self.assertIn(self.data_dir, str(error))
                 self.faults.end()
                 self.after_restart()
+
+
+class Cache(unittest.TestCase):
+    """Results that are objects, on a server whose cache of them has no room."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='kinetoscope-cache-'))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.faults = faults.Faults(self.folder / 'data/incoming')
+        self.addCleanup(self.faults.close)
+
+    def serve(self):
+        return kinetoscope.Server('--objects-url', 'file://%s/place' % self.folder, data_dir=str(self.folder / 'data'), env=self.faults.env)
+
+    def files(self):
+        return list((self.folder / 'data/results').rglob('*.db'))
+
+    def test_results_are_read_by_ranges(self):
+        asked = ['/api/v1/traces/1/' + what for what in ('overview', 'operators', 'timeline/tracks', 'search?q=aten', 'trace.json.gz')]
+        with self.serve() as server:
+            self.assertEqual(server.put('run', 'a.json', objects.large_trace(1)).status, 201)
+            before = [server.get(path).body.replace(b':%d/' % server.port, b':PORT/') for path in asked]
+        for full in (True, False):
+            shutil.rmtree(self.folder / 'data/results', ignore_errors=True)
+            with self.serve() as server:
+                if full:
+                    self.faults.begin(errno.ENOSPC, faults.WRITE | faults.OPEN | faults.TRUNCATE)
+                answers = [server.get(path) for path in asked]
+                self.faults.end()
+                self.assertEqual([answer.status for answer in answers], [200] * len(asked))
+                self.assertEqual([answer.body.replace(b':%d/' % server.port, b':PORT/') for answer in answers], before)
+                self.assertEqual(('read by ranges' in server.log(), self.files() == []), (full, full))
 
 
 faults.need_library()

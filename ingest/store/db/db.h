@@ -53,6 +53,8 @@ bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *e
 /* The same of a database on a server, postgresql://…. ERR_UNAVAILABLE: it does not answer, or
  * another one has it; ERR_BAD_REQUEST: no such URL, or the program was built without libpq. */
 bool db_open_url(struct db **out, const char *url, enum db_mode mode, struct err *err) KS_MUST_USE;
+/* DB_IMMUTABLE, through a VFS of SQLite by its name. */
+bool db_open_by(struct db **out, const char *name, const char *vfs, struct err *err) KS_MUST_USE;
 /* A reader of a database that lies in memory. Takes `image`, SQLite's memory, also on failure. */
 bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err) KS_MUST_USE;
 void db_close(struct db *db); /* NULL is allowed */

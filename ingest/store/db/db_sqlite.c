@@ -24,7 +24,8 @@ struct sqlite_db {
     struct db db;
     sqlite3 *handle;
     enum db_mode mode;
-    int log_pages; /* see db_log_pages */
+    const char *vfs; /* NULL: the system's files */
+    int log_pages;   /* see db_log_pages */
     sqlite3_stmt *begin, *commit;
 };
 
@@ -75,6 +76,10 @@ static bool set_error(sqlite3 *handle, const char *path, int rc, struct err *err
                        "no space left for the database %s; free some on the server's disk, then "
                        "try again",
                        path);
+    }
+    if (errnum == EHOSTUNREACH) { /* files/ranged.c */
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the objects with the results of this trace do not answer; try again later");
     }
     const char *reason = handle != NULL ? sqlite3_errmsg(handle) : sqlite3_errstr(rc);
     if (io || primary == SQLITE_READONLY) {
@@ -197,8 +202,12 @@ static int open_handle(struct sqlite_db *db)
         flags |= db->mode == DB_WRITER ? SQLITE_OPEN_CREATE : 0;
         return sqlite3_open_v2(db->db.path, &db->handle, flags, NULL);
     }
+    flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    if (db->vfs != NULL) {
+        return sqlite3_open_v2(db->db.path, &db->handle, flags, db->vfs);
+    }
     char *name = immutable_name(db->db.path);
-    flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI;
+    flags |= SQLITE_OPEN_URI;
     int rc = name == NULL ? SQLITE_NOMEM : sqlite3_open_v2(name, &db->handle, flags, NULL);
     free(name);
     return rc;
@@ -440,7 +449,8 @@ static const struct db_engine sqlite_engine = {.close = sqlite_close,
 
 /* ---- opening ---- */
 
-bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *err)
+static bool
+open_with(struct db **out, const char *path, enum db_mode mode, const char *vfs, struct err *err)
 {
     static pthread_once_t configured = PTHREAD_ONCE_INIT;
     (void)pthread_once(&configured, count_no_memory);
@@ -451,6 +461,7 @@ bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *e
     }
     db->db.engine = &sqlite_engine;
     db->mode = mode;
+    db->vfs = vfs;
     int rc = open_handle(db);
     bool ok = rc == SQLITE_OK || failed(&db->db, rc, err);
     ok = ok && set_up(db, err);
@@ -460,6 +471,16 @@ bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *e
     }
     *out = &db->db;
     return true;
+}
+
+bool db_open(struct db **out, const char *path, enum db_mode mode, struct err *err)
+{
+    return open_with(out, path, mode, NULL, err);
+}
+
+bool db_open_by(struct db **out, const char *name, const char *vfs, struct err *err)
+{
+    return open_with(out, name, DB_IMMUTABLE, vfs, err);
 }
 
 bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err)

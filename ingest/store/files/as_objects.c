@@ -1,5 +1,6 @@
 /* Files of results as objects: put before they are named, fetched when they are not here. */
 #include "ingest/base/file_remove.h"
+#include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"
 #include "ingest/store/files/paths.h"
@@ -280,10 +281,44 @@ static bool say_lost(struct store *store, const char *key, bool is_object, struc
                    is_object ? "not in the objects" : "not on the server's disk", key, key + 2);
 }
 
+/* So long none is fetched after the disk was full. */
+#define NO_ROOM_MS 60000
+
+/* Rather than as a whole: opened elsewhere, or too large for what is asked of it. */
+static bool is_for_ranges(struct store *store, const char *key, const struct results_row *row)
+{
+    struct results_files *files = store->files;
+    return monotonic_ms() < atomic_load(&files->no_room_until_ms) ||
+           (row->size_bytes > files->whole_bytes &&
+            !ranged_were_much(files->ranged, key, row->size_bytes));
+}
+
+static bool fetch_or_open(struct store *store,
+                          const char *key,
+                          const struct results_row *row,
+                          struct db **db,
+                          struct err *err)
+{
+    struct results_files *files = store->files;
+    if (!is_for_ranges(store, key, row)) {
+        if (fetch(store, key, row, err)) {
+            return true;
+        }
+        if (err->code != ERR_NO_SPACE) {
+            return false;
+        }
+        log_write(store->log, LOG_WARN, "results are read by ranges for a while: %s", err->msg);
+        *err = (struct err)ERR_INIT;
+        atomic_store(&files->no_room_until_ms, monotonic_ms() + NO_ROOM_MS);
+    }
+    return ranged_open(files->ranged, key, row->size_bytes, db, err);
+}
+
 struct recover_call {
     struct store *store;
     const char *key;
     const struct results_row *row;
+    struct db **db;
     struct err *err;
     bool ok;
 };
@@ -298,7 +333,7 @@ static void *run_recover(void *argument)
                            "--objects-url");
         return NULL;
     }
-    call->ok = is_object && fetch(call->store, call->key, call->row, call->err);
+    call->ok = is_object && fetch_or_open(call->store, call->key, call->row, call->db, call->err);
     if (!is_object ||
         (!call->ok && (call->err->code == ERR_GONE || call->err->code == ERR_NOT_FOUND))) {
         call->ok = say_lost(call->store, call->key, is_object, call->err);
@@ -311,9 +346,10 @@ static void *run_recover(void *argument)
 bool results_recover(struct store *store,
                      const char *key,
                      const struct results_row *row,
+                     struct db **db,
                      struct err *err)
 {
-    struct recover_call call = {.store = store, .key = key, .row = row, .err = err};
+    struct recover_call call = {.store = store, .key = key, .row = row, .db = db, .err = err};
     return thread_call(run_recover, &call) == 0
                ? call.ok
                : err_set(err, ERR_NO_MEMORY, "no resources to read results back");

@@ -3,6 +3,7 @@
 #ifndef KS_STORE_FILES_PATHS_H
 #define KS_STORE_FILES_PATHS_H
 
+#include "ingest/store/files/ranged.h"
 #include "ingest/store/objects/objects.h"
 #include "ingest/store/results_files.h"
 
@@ -12,6 +13,8 @@
 #define RESULTS_MAKERS_MAX 4u
 /* A file of up to so many bytes stands in its row, packed: no sync of its own then. */
 #define RESULTS_IN_ROW_BYTES ((size_t)256 << 10)
+/* A larger one that is an object is not fetched as a whole. */
+#define RESULTS_WHOLE_BYTES ((uint64_t)64 << 20)
 /* The most that a row's bytes may say they are. */
 #define RESULTS_UNPACKED_MAX ((size_t)16 << 20)
 
@@ -34,9 +37,12 @@ struct results_files {
     struct maker *makers; /* idle ones */
     size_t maker_count;
     uint64_t checked[RESULTS_CHECKED_SLOTS]; /* of its key the next 16 digits; 0: none */
-    size_t in_row_bytes;           /* RESULTS_IN_ROW_BYTES; tests want files of small traces, too */
-    _Atomic uint64_t bytes;        /* of all files */
-    _Atomic uint64_t cached_bytes; /* of those in results/, where they are a cache */
+    size_t in_row_bytes;   /* RESULTS_IN_ROW_BYTES; tests want files of small traces, too */
+    uint64_t whole_bytes;  /* RESULTS_WHOLE_BYTES, likewise */
+    struct ranged *ranged; /* NULL: there are no objects */
+    _Atomic int64_t no_room_until_ms; /* monotonic; the disk was full, so that none is fetched */
+    _Atomic uint64_t bytes;           /* of all files */
+    _Atomic uint64_t cached_bytes;    /* of those in results/, where they are a cache */
 };
 
 /* What the catalogue says of a file that does not stand in its row. */
@@ -120,12 +126,14 @@ void results_object_give_up(struct store *store, const char *key);
 /* In the transaction that deletes the row of the file: the sweeper deletes the object. */
 bool results_object_delete(struct db *db, const char *key, const char *sha256_hex, struct err *err)
     KS_MUST_USE;
-/* Call it when the file is not in its place, or damaged: fetches it there from the objects.
+/* Call it when the file is not in its place, or damaged: fetches it there from the objects; or
+ * leaves it there and opens it by ranges (*db), where it is large, or the disk full.
  * ERR_GONE: it is lost, and marked so that the next start analyses the upload again.
  * ERR_UNAVAILABLE: try again later. */
 bool results_recover(struct store *store,
                      const char *key,
                      const struct results_row *row,
+                     struct db **db,
                      struct err *err) KS_MUST_USE;
 
 #endif

@@ -1,4 +1,5 @@
 /* Connections to files that are there: some stay open for the next reader. */
+#include "ingest/base/monotonic.h"
 #include "ingest/store/files/paths.h"
 #include "ingest/store/objects/blob_check.h"
 #include "ingest/store/schema/schema.h"
@@ -74,6 +75,7 @@ bool results_files_create(struct results_files **out, struct err *err)
         return err_set(err, ERR_NO_MEMORY, "no memory for the files of results");
     }
     files->in_row_bytes = RESULTS_IN_ROW_BYTES;
+    files->whole_bytes = RESULTS_WHOLE_BYTES;
     *out = files;
     return true;
 }
@@ -86,6 +88,7 @@ void results_files_destroy(struct results_files *files)
     for (size_t i = 0; i < files->idle_count; i++) {
         db_close(files->idle[i].db);
     }
+    ranged_free(files->ranged);
     results_makers_free(files);
     (void)pthread_mutex_destroy(&files->lock);
     free(files);
@@ -360,7 +363,8 @@ static bool open_apart(struct store *store,
 {
     bool ok = open_here(store, key, row, db, err);
     for (int tries = 0; ok && *db == NULL && tries < OPEN_TRIES; tries++) {
-        ok = results_recover(store, key, row, err) && open_here(store, key, row, db, err);
+        ok = results_recover(store, key, row, db, err) &&
+             (*db != NULL || open_here(store, key, row, db, err));
     }
     return ok && (*db != NULL ||
                   err_set(err, ERR_UNAVAILABLE,
@@ -413,14 +417,23 @@ static bool check_version(struct db *db, struct err *err)
                          "was not kept to do it again: delete the trace and upload its file again");
 }
 
+/* So much is read of it by ranges that it is fetched, if there is room. */
+static bool is_to_be_fetched(struct results_files *files, const struct db *db)
+{
+    return ranged_has(db) && monotonic_ms() >= atomic_load(&files->no_room_until_ms) &&
+           ranged_has_outgrown(files->ranged, db);
+}
+
 bool results_file_acquire(
     struct store *store, struct db *catalogue, const char *key, struct db **db, struct err *err)
 {
     struct results_row row;
     *db = take_idle(store->files, key);
-    if (*db != NULL) {
+    if (*db != NULL && !is_to_be_fetched(store->files, *db)) {
         return true;
     }
+    db_close(*db);
+    *db = NULL;
     bool ok = open_in_row(catalogue, key, &row, db, err) &&
               (*db != NULL || open_apart(store, key, &row, db, err)) && check_version(*db, err);
     if (!ok) {
@@ -445,7 +458,7 @@ void results_file_release(struct store *store, const char *key, struct db *db)
     struct err ignored = ERR_INIT;
     struct results_files *files = store->files;
     /* A file that is on its way, or was removed meanwhile, is not held open. */
-    bool stays = db_is_in_memory(db) ||
+    bool stays = db_is_in_memory(db) || ranged_has(db) ||
                  (results_path(store, key, path, &ignored) && access(path, F_OK) == 0);
     (void)pthread_mutex_lock(&files->lock);
     if (stays) {
