@@ -9,6 +9,7 @@
 #include "ingest/formats/event_log/recorder.h"
 #include "ingest/formats/execution_trace/execution_trace.h"
 #include "ingest/formats/json/text_stream.h"
+#include "ingest/formats/json/walk.h"
 #include "ingest/formats/memory_snapshot/snapshot.h"
 #include "ingest/formats/memory_timeline/memory_timeline.h"
 #include "ingest/formats/nsight/kernel_text_table.h"
@@ -151,10 +152,29 @@ bool format_has_name(const char *file_name)
     return found;
 }
 
+/* Most uploads are: one key tells, where other readers look at all of the window. */
+static bool is_chrome_trace(const char *window, size_t len)
+{
+    struct json_walk walk = {.at = window, .end = window + len};
+    struct json_value key;
+    bool goes_on = json_walk_enter(&walk, '{');
+    while (goes_on && json_walk_key(&walk, &key)) {
+        if (json_walk_text_is(&key, "traceEvents")) {
+            return json_walk_is(&walk, '[');
+        }
+        goes_on = json_walk_skip(&walk);
+    }
+    return false;
+}
+
 static const struct format_reader *find_reader(const struct text_stream *stream)
 {
+    size_t len = (size_t)(stream->end - stream->at);
+    if (is_chrome_trace(stream->at, len)) {
+        return &chrome_trace;
+    }
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
-        if (readers[i].recognises(stream->at, (size_t)(stream->end - stream->at))) {
+        if (readers[i].recognises(stream->at, len)) {
             return &readers[i];
         }
     }

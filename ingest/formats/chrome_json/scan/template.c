@@ -77,6 +77,34 @@ static uint32_t identity_of(const struct key_paths *paths, const struct kineto_e
     return (uint32_t)(((mixture.hash ^ mixture.hash >> 32) * BYTES_SPREAD) >> 32);
 }
 
+/* --- what begins alike --- */
+
+#define BEGINNING_BYTES 128
+
+/* Without the digits, and what else has their high bits: numbers differ. */
+static uint64_t without_digits(uint64_t word)
+{
+    uint64_t highs = (word ^ 0x3030303030303030U) >> 4 & 0x0F0F0F0F0F0F0F0FU;
+    uint64_t others = (highs + 0x0F0F0F0F0F0F0F0FU) >> 4 & 0x0101010101010101U;
+    return word & others * 0xFFU;
+}
+
+uint32_t
+scan_templates_by_beginning(struct scan_templates *forms, const char *begin, const char *end)
+{
+    struct mixture mixture = {.odd = BYTES_SPREAD};
+    forms->beginning = 0;
+    if (end - begin < BEGINNING_BYTES) {
+        return 0;
+    }
+    for (size_t i = 0; i < BEGINNING_BYTES; i += sizeof(uint64_t)) {
+        mix_word(&mixture, without_digits(bytes_load64(begin + i)));
+    }
+    forms->beginning = (uint32_t)(((mixture.hash ^ mixture.hash >> 32) * BYTES_SPREAD) >> 32) &
+                       (SCAN_TEMPLATE_BEGINNINGS - 1);
+    return forms->tables->beginnings[forms->beginning];
+}
+
 /* --- learning --- */
 
 /* The memory of a form as it is filled. */
@@ -216,6 +244,9 @@ bool scan_templates_learn(struct scan_templates *forms,
         return false;
     }
     candidate->form = number;
+    if (number != 0) {
+        forms->tables->beginnings[forms->beginning] = (uint16_t)number;
+    }
     scan_templates_pass(forms, number, identity);
     return true;
 }

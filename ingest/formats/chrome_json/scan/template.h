@@ -3,10 +3,11 @@
  *     {"ph": "X", "name": "aten::add", "tid": 7, "ts": |17|, "args": {"External id": |3|}}
  *      piece                                            |  | piece                    |  | piece
  *
- * Traces repeat themselves, so that the events before one tell which form it has. That guess is
- * compared byte by byte; what fits needs no more than its numbers put into the row and the log's
- * values of the event of which the form was made. What does not is left to key_path, and what
- * comes again becomes a form. Memory is bounded; what exceeds it becomes none. */
+ * Traces repeat themselves, so that the events before one tell which form it has; where they have
+ * not come together before, its first bytes do. A guess is compared byte by byte; what fits needs
+ * no more than its numbers put into the row and the log's values of the event of which the form was
+ * made. What does not is left to key_path, and what comes again becomes a form. Memory is bounded;
+ * what exceeds it becomes none. */
 #ifndef KS_FORMATS_CHROME_JSON_SCAN_TEMPLATE_H
 #define KS_FORMATS_CHROME_JSON_SCAN_TEMPLATE_H
 
@@ -20,9 +21,10 @@
 #include <stdint.h>
 
 #define SCAN_TEMPLATES_MAX 4096
-/* Both powers of two. */
+/* Powers of two. */
 #define SCAN_TEMPLATE_GUESSES 32768
 #define SCAN_TEMPLATE_CANDIDATES 8192
+#define SCAN_TEMPLATE_BEGINNINGS 8192
 /* Values are copied so many at a time. */
 #define SCAN_TEMPLATE_VALUES 4
 
@@ -63,7 +65,8 @@ const char *scan_template_scan(struct scan_template *form,
 
 /* Large; of the forms only the first `count` are set. */
 struct scan_template_tables {
-    uint16_t guesses[SCAN_TEMPLATE_GUESSES]; /* the form that came behind a history */
+    uint16_t guesses[SCAN_TEMPLATE_GUESSES];       /* the form that came behind a history */
+    uint16_t beginnings[SCAN_TEMPLATE_BEGINNINGS]; /* the form of an event that began so */
     struct scan_template_candidate {
         uint32_t identity;
         uint32_t form; /* 0: not yet */
@@ -76,6 +79,7 @@ struct scan_templates {
     struct scan_template_tables *tables;
     uint64_t history; /* identities of the last events */
     uint32_t count;
+    uint32_t beginning; /* of the event whose history led to another form: its place */
 };
 
 /* False without memory; scan_templates_free is needed either way. */
@@ -101,6 +105,10 @@ scan_templates_pass(struct scan_templates *forms, uint32_t number, uint32_t iden
     forms->history = scan_templates_history(forms->history, identity);
 }
 
+/* The number of the form of an event that began like the one at `begin`, 0: none is known. */
+uint32_t
+scan_templates_by_beginning(struct scan_templates *forms, const char *begin, const char *end);
+
 /* The event at `begin`, if it has the form that it probably has: as scan_template_scan answers. */
 static inline const char *scan_templates_read(struct scan_templates *forms,
                                               const char *begin,
@@ -114,6 +122,11 @@ static inline const char *scan_templates_read(struct scan_templates *forms,
     struct scan_template *guessed = &tables->forms[number];
 
     const char *behind = scan_template_scan(guessed, begin, end, values, numbers);
+    if (behind == NULL) {
+        number = scan_templates_by_beginning(forms, begin, end);
+        guessed = &tables->forms[number];
+        behind = scan_template_scan(guessed, begin, end, values, numbers);
+    }
     if (behind != NULL) {
         scan_templates_pass(forms, number, guessed->identity);
         *form = guessed;
@@ -122,8 +135,9 @@ static inline const char *scan_templates_read(struct scan_templates *forms,
     return NULL;
 }
 
-/* Learns from an event that key_paths_scan gave, with the log's values, after it has become the
- * trace's last row. `is_pure`: it did nothing to the trace besides. False without memory. */
+/* Learns from an event that scan_templates_read did not know and key_paths_scan gave, with the
+ * log's values, after it has become the trace's last row. `is_pure`: it did nothing to the trace
+ * besides. False without memory. */
 bool scan_templates_learn(struct scan_templates *forms,
                           const struct key_paths *paths,
                           const struct kineto_event *event,

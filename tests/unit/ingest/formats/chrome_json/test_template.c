@@ -103,6 +103,7 @@ static void read_text(struct desk *desk, const char *text)
     size_t len = strlen(text);
     char *begin = placed(desk, text, len);
     uint64_t before = effects(desk->trace);
+    (void)scan_templates_by_beginning(&desk->forms, begin, begin + len);
     if (key_paths_scan(&desk->paths, &event, desk->paths.values, begin, begin + len)) {
         assert_true(kineto_build_add(&desk->build, &event));
         assert_true(scan_templates_learn(&desk->forms, &desk->paths, &event, desk->paths.values,
@@ -364,6 +365,50 @@ static void changed_events_are_read_as_without_forms(void **state)
     end_reading(desk);
 }
 
+/* The event at hand, behind events that never came before it; NULL: none. */
+static const struct scan_template *
+form_behind_others(struct desk *desk, const char *text, size_t len, int64_t numbers[KINETO_USES])
+{
+    int64_t values[EVENT_VALUES_MAX];
+    const struct scan_template *form = NULL;
+    char *begin = placed(desk, text, len);
+    desk->forms.history += 0x123456789;
+    const char *end = scan_templates_read(&desk->forms, begin, begin + len, values, numbers, &form);
+    assert_true(end == NULL || end == begin + len);
+    free(begin);
+    return end == NULL ? NULL : form;
+}
+
+static void a_form_is_known_by_its_beginning(void **state)
+{
+    (void)state;
+    static const char shape[] =
+        "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::%s\", \"pid\": 1, \"tid\": 2, "
+        "\"ts\": %u, \"dur\": 25, \"args\": {\"External id\": 7, \"Fwd thread id\": \"none\"}}";
+    static const char *const names[] = {"add", "mul"};
+    struct desk *desk = begin_reading();
+    const struct scan_template *forms[2];
+    int64_t numbers[KINETO_USES];
+    char text[TEXT_BYTES];
+    for (unsigned i = 0; i < 24; i++) {
+        (void)snprintf(text, sizeof text, shape, names[i % 2], 1000 + i);
+        read_text(desk, text);
+    }
+    for (unsigned i = 0; i < 6; i++) {
+        size_t len = (size_t)snprintf(text, sizeof text, shape, names[i % 2], 5000 + i);
+        const struct scan_template *form = form_behind_others(desk, text, len, numbers);
+        assert_non_null(form);
+        assert_int_equal(numbers[KINETO_USE_TS], (5000 + i) * 1000);
+        assert_true(i < 2 || form == forms[i % 2]);
+        forms[i % 2] = form;
+        assert_null(form_behind_others(desk, text, 127, numbers));
+    }
+    assert_ptr_not_equal(forms[0], forms[1]);
+    size_t len = (size_t)snprintf(text, sizeof text, shape, "sub", 5000U);
+    assert_null(form_behind_others(desk, text, len, numbers));
+    end_reading(desk);
+}
+
 /* Events that all differ. */
 static void memory_is_bounded(void **state)
 {
@@ -389,6 +434,7 @@ int main(void)
         cmocka_unit_test(odd_numbers_are_read_as_without_forms),
         cmocka_unit_test(cut_events_have_no_form),
         cmocka_unit_test(changed_events_are_read_as_without_forms),
+        cmocka_unit_test(a_form_is_known_by_its_beginning),
         cmocka_unit_test(memory_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
