@@ -2,7 +2,7 @@
  * stand in a SQLite database of its own (schema/results/), results/ab/cdef....db.
  *
  * A file is made while the trace is read, by a connection of its own, so that no upload waits for
- * another one's rows: in memory at first, in incoming/ from 256 kB on. It is sealed and synced;
+ * another one's rows: in memory up to 4 MB, then in incoming/. It is sealed there and synced;
  * then one transaction of the catalogue names it (table results_file), and only after that it moves
  * to its place. A file that is still small stands packed in its row instead, so that the publishing
  * transaction is its sync. Its key is random and never used again, and the file never changes:
@@ -69,7 +69,7 @@ bool results_file_begin(struct results_file *file, size_t bytes, struct db **db,
 void results_file_end(struct results_file *file);
 /* After the last row. */
 bool results_file_seal(struct results_file *file, struct err *err) KS_MUST_USE;
-/* Makes sealed files durable: synced with their names, or put to the objects. */
+/* Makes sealed files durable that are not yet: synced with their names, or put to the objects. */
 bool results_files_sync(struct results_file *const *files,
                         size_t count,
                         struct err *err) KS_MUST_USE;

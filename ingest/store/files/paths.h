@@ -15,6 +15,8 @@
 #define RESULTS_IN_ROW_BYTES ((size_t)256 << 10)
 /* A larger one that is an object is not fetched as a whole. */
 #define RESULTS_WHOLE_BYTES ((uint64_t)64 << 20)
+/* A file of up to so many bytes is in memory until it is sealed. */
+#define RESULTS_IN_MEMORY_BYTES ((size_t)4 << 20)
 /* The most that a row's bytes may say they are. */
 #define RESULTS_UNPACKED_MAX ((size_t)16 << 20)
 
@@ -37,9 +39,10 @@ struct results_files {
     struct maker *makers; /* idle ones */
     size_t maker_count;
     uint64_t checked[RESULTS_CHECKED_SLOTS]; /* of its key the next 16 digits; 0: none */
-    size_t in_row_bytes;   /* RESULTS_IN_ROW_BYTES; tests want files of small traces, too */
-    uint64_t whole_bytes;  /* RESULTS_WHOLE_BYTES, likewise */
-    struct ranged *ranged; /* NULL: there are no objects */
+    size_t in_row_bytes;    /* RESULTS_IN_ROW_BYTES; tests want files of small traces, too */
+    size_t in_memory_bytes; /* RESULTS_IN_MEMORY_BYTES, likewise */
+    uint64_t whole_bytes;   /* RESULTS_WHOLE_BYTES, likewise */
+    struct ranged *ranged;  /* NULL: there are no objects */
     _Atomic int64_t no_room_until_ms; /* monotonic; the disk was full, so that none is fetched */
     _Atomic uint64_t bytes;           /* of all files */
     _Atomic uint64_t cached_bytes;    /* of those in results/, where they are a cache */

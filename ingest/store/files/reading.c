@@ -76,6 +76,7 @@ bool results_files_create(struct results_files **out, struct err *err)
     }
     files->in_row_bytes = RESULTS_IN_ROW_BYTES;
     files->whole_bytes = RESULTS_WHOLE_BYTES;
+    files->in_memory_bytes = RESULTS_IN_MEMORY_BYTES;
     *out = files;
     return true;
 }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* syncfs */
 #endif
 #include "ingest/base/file_remove.h"
+#include "ingest/base/sha256.h"
 #include "ingest/store/db/write_back.h"
 #include "ingest/store/files/paths.h"
 #include "ingest/store/objects/blob_check.h"
@@ -34,6 +35,7 @@ struct results_file {
     struct db *db;       /* NULL: sealed; of the maker, or of the file */
     bool is_apart;       /* a file of its own; else it will stand in its row */
     bool is_object;      /* being put to the objects, or there */
+    bool is_durable;     /* synced, or put */
     void *packed;        /* sealed, for the row */
     size_t packed_bytes;
     uint64_t size_bytes; /* unpacked */
@@ -141,10 +143,12 @@ static bool set_apart(struct results_file *file, struct err *err)
 /* With `bytes` more of it. */
 static bool set_apart_if_large(struct results_file *file, size_t bytes, struct err *err)
 {
+    const struct results_files *files = file->store->files;
+    size_t in_memory_bytes =
+        files->in_memory_bytes > files->in_row_bytes ? files->in_memory_bytes : files->in_row_bytes;
     size_t has_bytes;
-    return file->is_apart ||
-           (results_maker_size(file->maker, &has_bytes, err) &&
-            (has_bytes + bytes <= file->store->files->in_row_bytes || set_apart(file, err)));
+    return file->is_apart || (results_maker_size(file->maker, &has_bytes, err) &&
+                              (has_bytes + bytes <= in_memory_bytes || set_apart(file, err)));
 }
 
 bool results_file_begin(struct results_file *file, size_t bytes, struct db **db, struct err *err)
@@ -202,12 +206,37 @@ static bool seal_in_row(struct results_file *file, struct err *err)
     return ok;
 }
 
-bool results_file_seal(struct results_file *file, struct err *err)
+/* From the maker, hashed before it is a file. */
+static bool seal_from_memory(struct results_file *file, struct err *err)
 {
-    if (!set_apart_if_large(file, 0, err)) {
+    unsigned char digest[SHA256_BYTES];
+    void *image;
+    size_t bytes;
+    if (!results_maker_image(file->maker, &image, &bytes, err)) {
         return false;
     }
-    return file->is_apart ? seal_apart(file, err) : seal_in_row(file, err);
+    give_back_maker(file);
+    bool ok = sha256_of(image, bytes, digest) ||
+              err_set(err, ERR_INTERNAL, "hashing a file of results failed");
+    ok = ok && write_image(file->path, image, bytes, err);
+    sqlite3_free(image);
+    if (ok) {
+        sha256_to_hex(digest, file->sha256_hex);
+        file->size_bytes = bytes;
+        file->is_apart = true;
+    }
+    return ok;
+}
+
+bool results_file_seal(struct results_file *file, struct err *err)
+{
+    size_t bytes;
+    if (file->is_apart) {
+        return seal_apart(file, err);
+    }
+    return results_maker_size(file->maker, &bytes, err) &&
+           (bytes <= file->store->files->in_row_bytes ? seal_in_row(file, err)
+                                                      : seal_from_memory(file, err));
 }
 
 /* ---- publishing ---- */
@@ -224,10 +253,15 @@ static bool sync_path(const char *path, int flags, bool is_whole, struct err *er
     return ok || err_set_errno(err, ERR_IO, errnum, "writing %s", path);
 }
 
+static bool is_to_sync(const struct results_file *file)
+{
+    return file->is_apart && !file->is_durable;
+}
+
 static bool sync_one_by_one(struct results_file *const *files, size_t count, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (files[i]->is_apart && !sync_path(files[i]->path, 0, false, err)) {
+        if (is_to_sync(files[i]) && !sync_path(files[i]->path, 0, false, err)) {
             return false;
         }
     }
@@ -243,7 +277,7 @@ static bool put_apart(struct results_file *const *files, size_t count, struct er
         return err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
     }
     for (size_t i = 0; i < count; i++) {
-        if (files[i]->is_apart) {
+        if (is_to_sync(files[i])) {
             files[i]->is_object = true;
             puts[put_count++] = (struct results_put){.key = files[i]->key, .path = files[i]->path};
         }
@@ -253,25 +287,33 @@ static bool put_apart(struct results_file *const *files, size_t count, struct er
     return ok;
 }
 
-bool results_files_sync(struct results_file *const *files, size_t count, struct err *err)
+static bool
+sync_on_disk(struct results_file *const *files, size_t count, size_t to_sync, struct err *err)
 {
     char folder[STORE_PATH_BYTES];
-    size_t apart_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        apart_count += files[i]->is_apart;
-    }
-    if (apart_count == 0) {
-        return true;
-    }
-    if (files[0]->store->objects != NULL) {
-        return put_apart(files, count, err);
-    }
     (void)snprintf(folder, sizeof folder, "%s", files[0]->path);
     *strrchr(folder, '/') = '\0';
-    if (apart_count > SYNCED_ONE_BY_ONE) {
+    if (to_sync > SYNCED_ONE_BY_ONE) {
         return sync_path(folder, O_DIRECTORY, true, err);
     }
     return sync_one_by_one(files, count, err) && store_sync_dir(folder, err);
+}
+
+bool results_files_sync(struct results_file *const *files, size_t count, struct err *err)
+{
+    size_t to_sync = 0;
+    for (size_t i = 0; i < count; i++) {
+        to_sync += is_to_sync(files[i]);
+    }
+    if (to_sync == 0) {
+        return true;
+    }
+    bool ok = files[0]->store->objects != NULL ? put_apart(files, count, err)
+                                               : sync_on_disk(files, count, to_sync, err);
+    for (size_t i = 0; i < count; i++) {
+        files[i]->is_durable = ok;
+    }
+    return ok;
 }
 
 bool results_file_publish(const struct results_file *file,

@@ -1,5 +1,6 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
+#include "ingest/base/thread.h"
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/catalogue/run_tags.h"
 #include "ingest/store/events/writer.h"
@@ -37,6 +38,9 @@ struct store_ingest {
     int64_t trace_id;            /* whose tables came before the rest; 0: none */
     struct event_writer *events; /* NULL: none came yet */
     struct timeline_rows *timeline;
+    struct thread_helper sealer; /* of files, while rows of the catalogue are written */
+    struct results_file *sealing;
+    bool syncs; /* the file that is being sealed */
 };
 
 static bool insert_upload(struct store_ingest *ingest, struct err *err)
@@ -68,6 +72,13 @@ static bool insert_upload(struct store_ingest *ingest, struct err *err)
                                               (long long)ingest->job_id));
 }
 
+static bool seal(void *context, struct err *err)
+{
+    struct store_ingest *ingest = context;
+    return results_file_seal(ingest->sealing, err) &&
+           (!ingest->syncs || results_files_sync(&ingest->sealing, 1, err));
+}
+
 static struct store_ingest *new_ingest(struct store *store, struct err *err)
 {
     struct store_ingest *ingest = calloc(1, sizeof *ingest);
@@ -76,6 +87,7 @@ static struct store_ingest *new_ingest(struct store *store, struct err *err)
         return NULL;
     }
     ingest->store = store;
+    thread_helper_init(&ingest->sealer, seal, ingest);
     return ingest;
 }
 
@@ -200,8 +212,10 @@ bool store_ingest_drop_events(struct store_ingest *ingest, struct err *err)
 {
     struct store *store = ingest->store;
     int64_t trace_id = ingest->trace_id;
+    struct err ignored = ERR_INIT;
     end_events(ingest);
     end_timeline(ingest);
+    (void)!thread_helper_wait(&ingest->sealer, &ignored);
     results_file_discard(ingest_log_take(ingest));
     ingest->trace_id = 0;
     if (trace_id == 0) {
@@ -241,7 +255,19 @@ static bool insert_trace(struct store_ingest *ingest,
     return ingest_rows_comparison(store, ingest->trace_id, results, err);
 }
 
+/* Nothing more comes into the file. The first one of an upload, mostly the only one, is made
+ * durable at once, the others together. */
+static bool begin_sealing(struct store_ingest *ingest, struct err *err)
+{
+    struct err ignored = ERR_INIT;
+    (void)!thread_helper_wait(&ingest->sealer, &ignored);
+    ingest->sealing = ingest->file;
+    ingest->syncs = ingest->written_count == 0 && ingest->store->objects == NULL;
+    return thread_helper_give(&ingest->sealer, err);
+}
+
 static bool write_tables(struct store_ingest *ingest,
+                         bool is_whole,
                          const char *worker,
                          const char *span_digits,
                          const char *format,
@@ -254,7 +280,7 @@ static bool write_tables(struct store_ingest *ingest,
                                 .span_digits = span_digits,
                                 .format = format};
     return ingest_log_open(ingest, &file, err) && ingest_rows_write(file, results, err) &&
-           insert_trace(ingest, &place, results, err);
+           (!is_whole || begin_sealing(ingest, err)) && insert_trace(ingest, &place, results, err);
 }
 
 bool store_ingest_tables(struct store_ingest *ingest,
@@ -266,7 +292,7 @@ bool store_ingest_tables(struct store_ingest *ingest,
 {
     return ingest->file == NULL ||
            (await_job(ingest, err) &&
-            write_tables(ingest, worker, span_digits, format, results, err));
+            write_tables(ingest, false, worker, span_digits, format, results, err));
 }
 
 static bool add_written(struct store_ingest *ingest, int64_t trace_id, struct err *err)
@@ -292,18 +318,19 @@ bool store_ingest_trace(struct store_ingest *ingest,
                         const struct trace_results *results,
                         struct err *err)
 {
-    if (!await_job(ingest, err) ||
-        !(ingest->trace_id != 0
-              ? ingest_rows_warnings(ingest->store, ingest->trace_id, results, err)
-              : write_tables(ingest, worker, span_digits, format, results, err))) {
-        return false;
-    }
-    int64_t trace_id = ingest->trace_id;
+    bool has_tables = ingest->trace_id != 0;
     /* The next events are those of the next trace. */
     end_events(ingest);
     end_timeline(ingest);
+    if (!await_job(ingest, err) ||
+        !(has_tables ? ingest_rows_warnings(ingest->store, ingest->trace_id, results, err) &&
+                           begin_sealing(ingest, err)
+                     : write_tables(ingest, true, worker, span_digits, format, results, err))) {
+        return false;
+    }
+    int64_t trace_id = ingest->trace_id;
     ingest->trace_id = 0;
-    return results_file_seal(ingest->file, err) && add_written(ingest, trace_id, err);
+    return add_written(ingest, trace_id, err);
 }
 
 /* ---- publishing ---- */
@@ -441,6 +468,7 @@ static bool publish_rows(struct store_ingest *ingest, struct rival *rival, struc
 
 static void free_ingest(struct store_ingest *ingest)
 {
+    thread_helper_end(&ingest->sealer);
     end_events(ingest);
     end_timeline(ingest);
     results_file_discard(ingest->file);
@@ -455,7 +483,8 @@ bool store_ingest_publish(struct store_ingest *ingest, struct err *err)
 {
     struct store *store = ingest->store;
     struct rival rival = {0};
-    bool ok = sync_files(ingest, err) && store_write_begin(store, STORE_DURABLE, err);
+    bool ok = thread_helper_wait(&ingest->sealer, err) && sync_files(ingest, err) &&
+              store_write_begin(store, STORE_DURABLE, err);
     ok = ok && store_write_end(
                    store, lease_is_fresh(store, err) && publish_rows(ingest, &rival, err), err);
     if (!ok) {

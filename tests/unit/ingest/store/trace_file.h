@@ -7,10 +7,11 @@
 
 #include <glob.h>
 
-/* From here on small traces have files of their own, too. */
+/* From here on small traces have files of their own, too, from their first row on. */
 static inline void keep_files_apart(const struct fixture *f)
 {
     f->store->files->in_row_bytes = 0;
+    f->store->files->in_memory_bytes = 0;
 }
 
 static inline int set_up_store_of_files(void **state)

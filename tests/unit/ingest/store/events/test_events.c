@@ -422,26 +422,32 @@ static void add_text(struct fixture *f, struct results_file *file, size_t bytes)
     results_file_end(file);
 }
 
-/* What came before it was clear how large it would be is in the file, too, and not in the next. */
+/* As it grows or once it is sealed. What came before it was clear how large it would be is in the
+ * file, too, and not in the next. */
 static void a_file_that_grows_leaves_memory(void **state)
 {
     struct fixture *f = *state;
     struct results_file *file;
     f->store->files->in_row_bytes = RESULTS_IN_ROW_BYTES;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
+        bool is_early = i < 2;
+        f->store->files->in_memory_bytes = is_early ? 0 : RESULTS_IN_MEMORY_BYTES;
         assert_ok(f, results_file_create(f->store, &file, &f->err));
         add_text(f, file, 0);
         assert_int_equal(count_trace_files(f), 0);
         add_text(f, file, RESULTS_IN_ROW_BYTES);
-        assert_int_equal(count_trace_files(f), 1);
+        assert_int_equal(count_trace_files(f), is_early);
         add_text(f, file, 0);
+        f->store->files->in_row_bytes = is_early ? RESULTS_IN_ROW_BYTES : 0;
         assert_ok(f, results_file_seal(file, &f->err));
+        assert_int_equal(count_trace_files(f), 1);
         assert_int_equal(incoming_number(f, "SELECT count(*) FROM event_text"), 3);
         assert_int_equal(incoming_number(f, "SELECT count(*) FROM pragma_integrity_check"
                                             " WHERE integrity_check = 'ok'"),
                          1);
         results_file_discard(file);
         assert_int_equal(count_trace_files(f), 0);
+        f->store->files->in_row_bytes = RESULTS_IN_ROW_BYTES;
     }
 }
 
