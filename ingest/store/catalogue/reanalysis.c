@@ -34,7 +34,8 @@ static bool next_stale(struct store *store, int64_t after, struct stale *out, st
         "SELECT id, CASE WHEN analysis_version = " STORE_VERSION_LOST " THEN 2"
         " WHEN analysis_version < ?3 THEN 1 ELSE 0 END, sha256 FROM upload WHERE id > ?1"
         " AND published = 1 AND NOT EXISTS (SELECT 1 FROM job WHERE id = upload.job_id AND state IN"
-        " ('queued', 'running')) AND (analysis_version < ?3 OR (rules <> ?2 AND EXISTS"
+        " ('queued', 'running')) AND analysis_version <= ?3 AND"
+        " (analysis_version < ?3 OR (rules <> ?2 AND EXISTS"
         " (SELECT 1 FROM trace WHERE upload_id = upload.id AND has_kernel = 1)))"
         " ORDER BY id LIMIT 1");
     db_put_int(&st, after);
@@ -202,6 +203,7 @@ static bool find_asked(struct store *store,
                " AND (?4 IS NULL OR u.id IN (SELECT t.upload_id FROM trace AS t WHERE t.id IN"
                " (SELECT CAST(value AS BIGINT) FROM json_each(?4))))"
                " AND (?5 = 0 OR u.analysis_version = " STORE_VERSION_LOST ")"
+               " AND u.analysis_version <= ?7" // a newer program's results stay
                " AND (j.run, j.file_name) NOT IN (SELECT run, file_name FROM job WHERE state IN"
                " ('queued', 'running')) ORDER BY u.id LIMIT ?6");
     db_put_int(&st, after_id);
@@ -210,6 +212,7 @@ static bool find_asked(struct store *store,
     db_put_text(&st, which->trace_ids);
     db_put_int(&st, which->lost_only);
     db_put_int(&st, BATCH_UPLOADS);
+    db_put_int(&st, ANALYSIS_VERSION);
     for (*count = 0; *count < BATCH_UPLOADS && db_next(&st); (*count)++) {
         asked[*count].upload_id = db_get_int(&st);
         asked[*count].job_id = db_get_int(&st);

@@ -3,6 +3,7 @@
 #include "ingest/base/monotonic.h"
 #include "ingest/base/order.h"
 #include "ingest/store/nodes/nodes.h"
+#include "ingest/store/schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,11 @@ _Static_assert(STORE_ATTEMPTS_MAX == 3, "as in STORE_JOB_CRASHED and the schema"
 #define UNFINISHED "state IN ('queued', 'running')"
 #define NOBODY_HAS "received_at_s > 0 AND lease_until_s <= unixepoch()"
 
+/* Of job j: a server of an older program leaves it to one that has analysed it already. */
+#define MAY_ANALYSE                                                   \
+    "NOT EXISTS (SELECT 1 FROM upload AS n WHERE n.job_id = j.id AND" \
+    " n.published = 1 AND n.analysis_version > " NUMBER(ANALYSIS_VERSION) ")"
+
 /* Uploads of one name are stored in the order in which they came. A server's own jobs are in its
  * queue. */
 #define CLAIM(locking)                                                                           \
@@ -23,7 +29,8 @@ _Static_assert(STORE_ATTEMPTS_MAX == 3, "as in STORE_JOB_CRASHED and the schema"
         STORE_LEASE_S) " WHERE id = (SELECT j.id FROM job"                                       \
                        " AS j WHERE j." UNFINISHED " AND j." NOBODY_HAS                          \
                        " AND j.node <> ?1 AND j.attempts < " NUMBER(                             \
-                           STORE_ATTEMPTS_MAX) " AND NOT EXISTS (SELECT 1 FROM job AS e WHERE "  \
+                           STORE_ATTEMPTS_MAX) " AND " MAY_ANALYSE                               \
+                                               " AND NOT EXISTS (SELECT 1 FROM job AS e WHERE "  \
                                                "e." UNFINISHED " AND e.run = j.run AND"          \
                                                " e.file_name = j.file_name AND e.id < j.id) "    \
                                                "ORDER BY CASE WHEN EXISTS (SELECT 1 FROM"        \
@@ -242,8 +249,8 @@ static bool is_claimable(struct store *store, bool *any, struct err *err)
         return false;
     }
     db_prepare(&st, db,
-               "SELECT 1 FROM job WHERE " UNFINISHED
-               " AND lease_until_s <= unixepoch() AND node <> ? LIMIT 1");
+               "SELECT 1 FROM job AS j WHERE j." UNFINISHED
+               " AND j.lease_until_s <= unixepoch() AND j.node <> ? AND " MAY_ANALYSE " LIMIT 1");
     db_put_text(&st, store->node);
     *any = db_next(&st);
     bool ok = db_done(&st, err);

@@ -2,6 +2,7 @@
  * trace. Until they are whole they hang on an upload row that is never published, so that nobody
  * sees them and a start after a crash removes them like any unfinished upload. */
 #include "ingest/store/results/ingest_rows.h"
+#include "ingest/store/schema/schema.h"
 
 static bool insert_upload(struct db *db, int64_t trace_id, int64_t *id, struct err *err)
 {
@@ -9,9 +10,14 @@ static bool insert_upload(struct db *db, int64_t trace_id, int64_t *id, struct e
     db_prepare(&st, db,
                "INSERT INTO upload (run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s)"
                " SELECT run_id, job_id, file_name, sha256, size_bytes, uploaded_at_s FROM upload"
-               " WHERE id = (SELECT upload_id FROM trace WHERE id = ?) RETURNING id");
+               " WHERE id = (SELECT upload_id FROM trace WHERE id = ?) AND analysis_version <= ?"
+               " RETURNING id");
     db_put_int(&st, trace_id);
-    return db_run_returning(&st, id, err);
+    db_put_int(&st, ANALYSIS_VERSION);
+    return db_run_returning(&st, id, err) &&
+           (*id != 0 || err_set(err, ERR_UNAVAILABLE,
+                                "a newer program has analysed this trace: this server waits for "
+                                "its upgrade; try again later"));
 }
 
 static bool begin(struct store *store, int64_t trace_id, int64_t *upload_id, struct err *err)

@@ -341,6 +341,7 @@ struct rival {
     int64_t job_id;
     bool same_bytes;
     bool may_replace; /* the job being published was told to replace it */
+    int64_t version;  /* of the analyses */
     char sha256_hex[SHA256_HEX_BYTES];
 };
 
@@ -350,7 +351,7 @@ static bool find_rival(struct store_ingest *ingest, struct rival *rival, struct 
     size_t len;
     db_prepare(
         &st, ingest->store->writer,
-        "SELECT o.id, o.job_id, o.sha256 = u.sha256, j.replace, o.sha256"
+        "SELECT o.id, o.job_id, o.sha256 = u.sha256, j.replace, o.analysis_version, o.sha256"
         " FROM upload AS u JOIN job AS j ON j.id = u.job_id"
         " JOIN upload AS o ON o.run_id = u.run_id AND o.file_name = u.file_name AND o.published = 1"
         " WHERE u.id = ?");
@@ -360,6 +361,7 @@ static bool find_rival(struct store_ingest *ingest, struct rival *rival, struct 
         rival->job_id = db_get_int(&st);
         rival->same_bytes = db_get_bool(&st);
         rival->may_replace = db_get_bool(&st);
+        rival->version = db_get_int(&st);
         const char *sha256_hex = db_peek_text(&st, &len);
         if (sha256_hex != NULL && len < sizeof rival->sha256_hex) {
             memcpy(rival->sha256_hex, sha256_hex, len + 1);
@@ -383,6 +385,10 @@ static bool replace_rival(struct store_ingest *ingest, const struct rival *rival
     }
     struct db *db = ingest->store->writer;
     bool is_again = rival->job_id == ingest->job_id;
+    if (is_again && rival->version > ANALYSIS_VERSION) {
+        return err_set(err, ERR_CONFLICT,
+                       "a newer program has analysed this upload, whose results stay");
+    }
     return run_figures_count(db, rival->upload_id, 0, RUN_TRACES_GO, err) &&
            (!is_again || swap_traces(db, rival->upload_id, ingest->upload_id, err)) &&
            db_run_id(db, "DELETE FROM upload WHERE id = ?", rival->upload_id, err);

@@ -153,6 +153,25 @@ class Case(cluster.Cluster):
             self.assertEqual(rows['total'], number + 1)
         self.assertEqual(self.ask('SELECT count(*) FROM job'), str(rounds))
 
+    # ---- an upgrade, server by server ----
+
+    def test_results_of_a_newer_server_stay(self):
+        """What a server of the next version has analysed and queued again, these two leave alone."""
+        first, second = nodes = self.nodes()
+        trace = kinetoscope.uploaded(first.put('run', NAME, CONTENT))[0]['id']
+        path = '/api/v1/traces/%d/overview' % trace
+        key, own, before = self.ask('SELECT key FROM results_file'), self.ask('SELECT analysis_version FROM upload'), first.get(path).body
+        self.ask('UPDATE upload SET analysis_version = %d' % (int(own) + 1))
+        answer = second.ask('POST', '/api/v1/reanalyse', '{"run": "run"}', {'Content-Type': 'application/json'})
+        self.assertEqual((answer.status, self.ask("SELECT state FROM job")), (202, 'done'), answer.body)
+        self.ask("UPDATE job SET state = 'queued', node = '', lease_until_s = 0, attempts = 0")
+        time.sleep(3)
+        self.assertEqual(self.ask('SELECT state, attempts FROM job'), 'queued|0')
+        self.assertEqual(([node.get(path).body for node in nodes], self.ask('SELECT key FROM results_file')), ([before] * 2, key))
+        self.ask('UPDATE upload SET analysis_version = %s' % own)
+        self.assertEqual(first.await_job(1), 'done')
+        self.assertNotEqual(self.ask('SELECT key FROM results_file'), key)
+
     # ---- answers ----
 
     def changed(self, first, second, paths, change):

@@ -2,6 +2,7 @@
  * a random order, by a clock of the test. No job is published twice, and all come to an end. */
 #include "ingest/store/db/db.h"
 #include "ingest/store/nodes/leases.h"
+#include "ingest/store/schema/schema.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
 #define SERVERS 3
@@ -377,12 +378,67 @@ static void of_equal_uploads_one_is_queued(void **state)
     assert_int_equal(add_equal(f, &job, false), next);
 }
 
+/* ---- servers of two versions ---- */
+
+static void change(struct fixture *f, const char *sql, int64_t value)
+{
+    assert_ok(f, store_write_begin(f->store, STORE_DURABLE, &f->err));
+    assert_ok(f,
+              store_write_end(f->store, db_run_id(f->store->writer, sql, value, &f->err), &f->err));
+}
+
+static int64_t claimed_by_another(struct fixture *f)
+{
+    struct lease lease;
+    assert_ok(f, store_write_begin(f->store, STORE_DURABLE, &f->err));
+    assert_ok(f, store_write_end(
+                     f->store, lease_claim(f->store->writer, "another", &lease, &f->err), &f->err));
+    return lease.job_id;
+}
+
+/* What a newer program has analysed is queued again: an older one neither takes it, nor publishes
+ * over it what it was at meanwhile. */
+static void results_of_a_newer_program_stay(void **state)
+{
+    struct fixture *f = *state;
+    static const char set_version[] = "UPDATE upload SET analysis_version = ? WHERE published = 1";
+    struct trace_results results = {.device_type = "GPU", .views = 1};
+    int64_t job_id = add_job(f, "run", "file", "bytes", false);
+    int64_t trace_id = publish(f, job_id, "worker", "1", &results);
+    change(f, set_version, ANALYSIS_VERSION + 1);
+    change(f, "UPDATE job SET state = 'queued' WHERE id = ?", job_id);
+    struct store_ingest *ingest;
+    assert_ok(f, store_ingest_begin(f->store, job_id, &ingest, &f->err));
+    assert_ok(f, store_ingest_trace(ingest, "worker", "1", "chrome-trace", &results, &f->err));
+    assert_fails(f, store_ingest_publish(ingest, &f->err), ERR_CONFLICT);
+    assert_int_equal(trace_of_job(f, job_id), trace_id);
+    int64_t derived_id;
+    assert_fails(f, store_derived_write(f->store, trace_id, &results, &derived_id, &f->err),
+                 ERR_UNAVAILABLE);
+    change(f, "UPDATE job SET node = 'gone', lease_until_s = 0, attempts = 0 WHERE id = ?", job_id);
+    assert_int_equal(claimed_by_another(f), 0);
+    /* Nor does it queue it, on request or at a start with other rules. */
+    change(f, "UPDATE job SET state = 'done' WHERE id = ?", job_id);
+    struct store_again_batch batch = {.after_id = 0};
+    const struct store_again all = {.run = NULL};
+    assert_ok(f, store_queue_again(f->store, &f->arena, &all, &batch, &f->err));
+    assert_int_equal(batch.count + batch.left, 0);
+    change(f, "UPDATE trace SET has_kernel = 1 WHERE id = ?", trace_id);
+    assert_ok(f, store_follow_rules(f->store, "others", &f->err));
+    assert_int_equal(claimed_by_another(f), 0);
+    change(f, set_version, ANALYSIS_VERSION);
+    assert_ok(
+        f, store_queue_again(f->store, &f->arena, &all, &(struct store_again_batch){0}, &f->err));
+    assert_int_equal(claimed_by_another(f), job_id);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_store, tear_down_store)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(no_job_is_published_twice),
+        TEST(results_of_a_newer_program_stay),
         TEST(of_equal_uploads_one_is_queued),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
