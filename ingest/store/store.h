@@ -211,7 +211,9 @@ bool store_job_add(struct store *store,
                    bool *is_new,
                    struct err *err) KS_MUST_USE;
 /* Syncs the blob, then marks the job as arrived. The mark itself reaches the disk with the next
- * publication, or with store_sync. False: the blob is lost and the job can only fail. */
+ * publication, or with store_sync. False: the blob is lost and the job can only fail;
+ * ERR_UNAVAILABLE: others have removed the job, as they do once its server is silent for
+ * STORE_LEASE_S. */
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
     KS_MUST_USE;
 bool store_job_get(struct store_snapshot *snapshot,

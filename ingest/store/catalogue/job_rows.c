@@ -215,7 +215,12 @@ static bool set_received(struct store *store, int64_t id, struct err *err)
                " WHERE id = ?");
     db_put_int(&st, wall_clock_s());
     db_put_int(&st, id);
-    return store_write_end(store, db_run(&st, err), err);
+    bool ok = db_run(&st, err) &&
+              (db_changes(store->writer) > 0 ||
+               err_set(err, ERR_UNAVAILABLE,
+                       "this server stood still for so long that the others gave the upload up; "
+                       "send the file again"));
+    return store_write_end(store, ok, err);
 }
 
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -109,6 +110,31 @@ class Case(Cluster):
         kinetoscope.until(lambda: second.states() == {'n0': 'silent', 'n1': 'serving'}, 'the killed one is silent', TAKEN_OVER_S - (time.monotonic() - began))
         first.restart()
         self.assertEqual(first.names('run'), second.names('run'))
+
+    def test_jobs_of_a_killed_server_go_on_beside_new_ones(self):
+        """At a server whose every place is taken as soon as it becomes free."""
+        first, second = self.nodes()
+        jobs = [first.asynchronous('run', 'k%d.json' % number, trace(number, 400)) for number in range(4)]
+        first.kill()
+        began, stop = time.monotonic(), threading.Event()
+
+        def send(client):
+            number = 0
+            while not stop.is_set():
+                number += 1
+                second.put('new', 'c%d-%d.json' % (client, number), trace('%d %d' % (client, number), 400))
+        clients = [threading.Thread(target=send, args=(client,)) for client in range(6)]
+        for client in clients:
+            client.start()
+        try:
+            states = [second.await_job(job) for job in jobs]
+            print('done after %.1f s' % (time.monotonic() - began))
+        finally:
+            stop.set()
+            for client in clients:
+                client.join()
+        first.restart()
+        self.assertEqual(states, ['done'] * 4)
 
     def test_a_stopped_server_publishes_nothing_when_it_goes_on(self):
         first, second = self.nodes()

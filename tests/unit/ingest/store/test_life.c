@@ -251,6 +251,17 @@ static void what_cannot_be_synced_is_lost(void **state)
     assert_true(raw_exists(f, sha256_hex));
 }
 
+/* Its server stood still, and another removed what had not arrived. */
+static void what_others_gave_up_has_not_arrived(void **state)
+{
+    struct fixture *f = *state;
+    char sha256_hex[SHA256_HEX_BYTES];
+    commit_bytes(f, "bytes", sha256_hex);
+    int64_t job = add_arriving_job(f, "f", sha256_hex);
+    assert_ok(f, db_run_id(f->store->writer, "DELETE FROM job WHERE id = ?", job, &f->err));
+    assert_fails(f, store_job_arrived(f->store, job, sha256_hex, &f->err), ERR_UNAVAILABLE);
+}
+
 static void reopening_removes_raw_files_without_rows(void **state)
 {
     struct fixture *f = *state;
@@ -585,6 +596,7 @@ int main(void)
         TEST(nothing_is_published_before_it_has_arrived),
         TEST(reopening_forgets_what_has_not_arrived),
         TEST(what_cannot_be_synced_is_lost),
+        TEST(what_others_gave_up_has_not_arrived),
         TEST(reopening_removes_raw_files_without_rows),
         TEST(reopening_keeps_every_file_that_is_needed),
         TEST(blobs_of_any_size_are_kept),
