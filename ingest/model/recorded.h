@@ -32,6 +32,7 @@ struct op_type_times {
 struct recorded_memory {
     const char *name;
     int64_t allocations, bytes;
+    int64_t kept_bytes; /* of them, those not given back in the recording */
 };
 
 /* What an allocator had at most. */

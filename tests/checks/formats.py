@@ -400,7 +400,7 @@ class Ascend(unittest.TestCase):
             types = server.get(base + 'kernels', group_by='op_type').json()['rows']
             self.assertEqual([(row['name'], row['core'], row['total_ns']) for row in types], [('MatMul', 'AI_CORE', 100500), ('Cast', None, 2250)])
             memory = server.get(base + 'memory').json()
-            self.assertEqual([(row['name'], row['allocations'], row['allocated_bytes']) for row in memory['rows']], [('aten::mm', 2, 2560)])
+            self.assertEqual([(row['name'], row['allocations'], row['allocated_bytes'], row['self_size_bytes']) for row in memory['rows']], [('aten::mm', 2, 2560, 2048)])
             self.assertEqual([(d['device'], d['peak_bytes'], d['reserved_peak_bytes'], d['records']) for d in memory['devices']], [('NPU:3', 1572864, 8388608, 2)])
             curve, = server.get(base + 'memory/curve').json()['devices']
             self.assertEqual((curve['device'], curve['total_points'], curve['peak'][1]), ('NPU:3', 2, 1572864))

@@ -105,6 +105,8 @@ use_recorded(struct query_memory *memory, const struct recorded *recorded, struc
         memory->rows[memory->row_count++] =
             (struct memory_stat_row){.name = from->name,
                                      .calls = from->allocations,
+                                     .size_bytes = from->kept_bytes,
+                                     .self_size_bytes = from->kept_bytes,
                                      .allocations = from->allocations,
                                      .self_allocations = from->allocations,
                                      .allocated_bytes = from->bytes,

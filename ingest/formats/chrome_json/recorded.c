@@ -110,7 +110,8 @@ static void read_memory(struct lists *lists, const struct json_value *item, size
     struct recorded_memory *row = &lists->out->memory[at];
     const struct row_member fields[] = {{"name", &row->name, NULL},
                                         {"allocations", NULL, &row->allocations},
-                                        {"bytes", NULL, &row->bytes}};
+                                        {"bytes", NULL, &row->bytes},
+                                        {"kept_bytes", NULL, &row->kept_bytes}};
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 

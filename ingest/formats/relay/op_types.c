@@ -151,6 +151,8 @@ void relay_memory_add(struct relay_memory *memory,
     struct relay_sum *sum = sum_of(&memory->names, block->name, "");
     if (sum != NULL) {
         add_value(sum, block->bytes);
+        sum->given_back =
+            saturating_add(sum->given_back, block->end_ns == RELAY_NONE ? 0 : block->bytes);
     }
     relay_change(relay, block, false, block->start_bytes);
     if (block->end_ns != RELAY_NONE) {
@@ -205,6 +207,8 @@ void relay_memory_write(const struct relay_memory *memory, struct json_write *w)
         jw_key_string(w, "name", text_of(&memory->names, i, 0));
         jw_key_int(w, "allocations", memory->names.rows[i].count);
         jw_key_int(w, "bytes", memory->names.rows[i].total);
+        jw_key_int(w, "kept_bytes",
+                   saturating_sub(memory->names.rows[i].total, memory->names.rows[i].given_back));
         jw_object_end(w);
     }
     jw_array_end(w);

@@ -26,6 +26,7 @@ struct relay_sums {
 
 struct relay_sum {
     int64_t count, total, least, most, other_most;
+    int64_t given_back; /* of the total of blocks */
 };
 
 struct relay_op_types {
