@@ -47,6 +47,7 @@ struct store {
     int lock_fd;
     int log_fd; /* the write-ahead log, beside SQLite's own */
 
+    struct db_shared shared; /* of all connections to a catalogue on a server */
     struct fair_mutex writer_mutex;
     struct db *writer;
     atomic_flag is_checkpointing;     /* a thread runs store_checkpoint and uses `checkpointer` */

@@ -189,6 +189,7 @@ static bool open_on_server(struct store *store, bool has_objects, struct err *er
         !schema_version(store->writer, &version, err)) {
         return false;
     }
+    db_share(store->writer, &store->shared);
     if (version == 0) {
         if (!store_blobs_set_aside(store, err) || !results_files_set_aside(store, err)) {
             return false;

@@ -104,6 +104,7 @@ bool store_read_begin(struct store *store, struct db **out, struct err *err)
         give_back(store, NULL);
         return false;
     }
+    db_share(db, &store->shared);
     if (!db_begin(db, err)) {
         db_close(db);
         give_back(store, NULL);

@@ -62,6 +62,11 @@ bool db_set_durable(struct db *db, bool durable, struct err *err)
     return db->engine->set_durable(db, durable, err);
 }
 
+void db_share(struct db *db, struct db_shared *shared)
+{
+    db->shared = shared;
+}
+
 bool db_is_in_doubt(const struct db *db)
 {
     return db->is_in_doubt;

@@ -22,6 +22,7 @@
 #include "ingest/base/text/buf.h"
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +59,13 @@ bool db_open_by(struct db **out, const char *name, const char *vfs, struct err *
 /* A reader of a database that lies in memory. Takes `image`, SQLite's memory, also on failure. */
 bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err) KS_MUST_USE;
 void db_close(struct db *db); /* NULL is allowed */
+/* What the connections to one database on a server have in common. */
+struct db_shared {
+    _Atomic int64_t timeline; /* of its primary, which grows when another becomes it; 0: unknown */
+};
+/* From now on a connection to a server that was the primary before the newest that any of them has
+ * seen counts as lost: it may take connections for a while. */
+void db_share(struct db *db, struct db_shared *shared);
 bool db_is_in_memory(const struct db *db);
 
 /* Runs statements without parameters and rows; `sql` may hold several. */

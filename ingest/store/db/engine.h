@@ -59,8 +59,9 @@ struct db {
     char *path; /* for messages: of the file, or host and name of the database */
     struct cached_statement cache[CACHED_STATEMENTS];
     size_t cached;
-    uint64_t clock;   /* of uses, for the oldest one */
-    bool is_in_doubt; /* see db_is_in_doubt */
+    uint64_t clock;           /* of uses, for the oldest one */
+    bool is_in_doubt;         /* see db_is_in_doubt */
+    struct db_shared *shared; /* NULL: it is alone */
 };
 
 /* Records the first failure of a statement. */

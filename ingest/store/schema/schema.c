@@ -37,9 +37,12 @@ static const char server_head[] =
 static bool look_on_server(struct db *db, struct found *out, struct err *err)
 {
     int64_t heads = 0;
+    /* Views of an extension are nobody's data: pg_auto_failover makes a database with some. */
     bool ok = read_int(db,
-                       "SELECT count(*) FROM information_schema.tables"
-                       " WHERE table_schema = current_schema()",
+                       "SELECT count(*) FROM pg_class AS c WHERE c.relkind IN ('r', 'p', 'v')"
+                       " AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname ="
+                       " current_schema()) AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE"
+                       " d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')",
                        &out->tables, err) &&
               read_int(db,
                        "SELECT count(*) FROM information_schema.tables WHERE table_schema ="

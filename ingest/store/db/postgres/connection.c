@@ -12,9 +12,11 @@
 #define WRITER_WAITS_MS 10000
 #define READER_WAITS_MS 2000
 /* So long the end of a commit is looked for. */
-#define COMMIT_WAITS_MS 30000
+#define COMMIT_WAITS_MS 10000
 #define RETRY_MS 100
 #define SCHEMA_MAX_BYTES ((size_t)1 << 20)
+#define MARK_BYTES 256
+#define MARK_DIGITS 24
 
 static void pause_ms(long ms)
 {
@@ -33,7 +35,7 @@ static void hear_nothing(void *context, const char *message)
 /* Whether the statements went well. Not for the outside: connects never. */
 static bool run(struct postgres_db *db, const char *sql, struct err *err)
 {
-    PGresult *result = PQexec(db->conn, sql);
+    PGresult *result = postgres_answer(db, PQsendQuery(db->conn, sql));
     ExecStatusType status = PQresultStatus(result);
     bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (ok) {
@@ -48,7 +50,7 @@ static bool run(struct postgres_db *db, const char *sql, struct err *err)
 /* The first value of the first row, cut to fit; "" without one. */
 static bool ask(struct postgres_db *db, const char *sql, char *out, size_t cap, struct err *err)
 {
-    PGresult *result = PQexec(db->conn, sql);
+    PGresult *result = postgres_answer(db, PQsendQuery(db->conn, sql));
     bool ok = PQresultStatus(result) == PGRES_TUPLES_OK || postgres_failed(db, result, err);
     bool found = ok && PQntuples(result) > 0 && PQnfields(result) > 0;
     (void)snprintf(out, cap, "%s", found ? PQgetvalue(result, 0, 0) : "");
@@ -74,6 +76,31 @@ static bool set_up(struct postgres_db *db, struct err *err)
             run(db, "SET idle_in_transaction_session_timeout = '15s'", err));
 }
 
+/* A server that crashed, starts again as the primary that it was, and is one until it hears that
+ * another was made it meanwhile. */
+static bool find_timeline(struct postgres_db *db, struct err *err)
+{
+    char found[24];
+    if (!ask(db,
+             "SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE"
+             " ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END",
+             found, sizeof found, err)) {
+        return false;
+    }
+    db->timeline = strtoll(found, NULL, 10);
+    return true;
+}
+
+/* False: this one is behind. */
+static bool follow_timeline(const struct postgres_db *db)
+{
+    int64_t newest = db->db.shared == NULL ? 0 : atomic_load(&db->db.shared->timeline);
+    while (db->db.shared != NULL && newest < db->timeline &&
+           !atomic_compare_exchange_weak(&db->db.shared->timeline, &newest, db->timeline)) {
+    }
+    return db->timeline == 0 || newest <= db->timeline;
+}
+
 static bool connect_once(struct postgres_db *db, struct err *err)
 {
     /* What the URL says goes before. */
@@ -87,14 +114,18 @@ static bool connect_once(struct postgres_db *db, struct err *err)
                                         "tcp_user_timeout",
                                         "dbname",
                                         NULL};
-    const char *const values[] = {"kinetoscope", "5", "read-write", "UTF8",  "10",
-                                  "5",           "3", "15000",      db->url, NULL};
+    const char *const values[] = {
+        "kinetoscope", POSTGRES_CONNECT_S, "read-write", "UTF8", "10", "5", "3", "15000", db->url,
+        NULL};
     PQfinish(db->conn);
     db->conn = PQconnectdbParams(names, values, 1);
     db->generation++;
+    db->is_dropped = false;
+    db->has_marks = false;
     if (postgres_is_lost(db)) {
         return postgres_failed(db, NULL, err);
     }
+    (void)PQsetnonblocking(db->conn, 1); /* answer.c */
     const char *host = PQhost(db->conn);
     const char *name = PQdb(db->conn);
     size_t len = strlen(host) + strlen(name) + 2;
@@ -105,7 +136,9 @@ static bool connect_once(struct postgres_db *db, struct err *err)
         db->db.path = path;
     }
     struct err failure = ERR_INIT;
-    if (!set_up(db, &failure)) {
+    db->timeline = 0;
+    if (!set_up(db, &failure) || !find_timeline(db, &failure) ||
+        (!follow_timeline(db) && !postgres_failed(db, NULL, &failure))) {
         /* Half set up it must not be used. */
         PQfinish(db->conn);
         db->conn = NULL;
@@ -156,7 +189,7 @@ bool postgres_open(struct db **out, const char *url, enum db_mode mode, struct e
     }
     db->db.engine = &postgres_engine;
     db->mode = mode;
-    if (!connect_once(db, err)) {
+    if (!secret_make(db->writer, "kw_", err) || !connect_once(db, err)) {
         db_close(&db->db);
         return false;
     }
@@ -214,7 +247,7 @@ bool postgres_exec_schema(const char *sql, struct db *front, struct err *err)
     for (size_t i = 0; ok && i < postgres_function_count; i++) {
         ok = run(db, postgres_functions[i], err);
     }
-    ok = ok && run(db, text.ptr, err);
+    ok = ok && run(db, text.ptr, err) && run(db, postgres_marks, err);
     buf_free(&text);
     return ok;
 }
@@ -231,12 +264,50 @@ bool postgres_set_durable(struct db *front, bool durable, struct err *err)
     return true;
 }
 
+/* What came through is read off a row that every transaction of a writer writes. A number of the
+ * transaction would not do: a server that crashed, or another one that takes its place, gives the
+ * numbers of what was lost to others. */
+static bool find_marks(struct postgres_db *db, struct err *err)
+{
+    char there[8];
+    if (db->has_marks) {
+        return true;
+    }
+    if (!ask(db, "SELECT to_regclass('kinetoscope') IS NOT NULL", there, sizeof there, err)) {
+        return false;
+    }
+    if (there[0] != 't') { /* the catalogue is about to be made */
+        return true;
+    }
+    /* Two servers that make it at once get into each other's way. */
+    db->has_marks = run(db, postgres_marks, err) || run(db, postgres_marks, err);
+    return db->has_marks;
+}
+
+#define MARK                                                                             \
+    "INSERT INTO commit_mark AS m (writer, mark, at_s) VALUES ('%s', %lld, unixepoch())" \
+    " ON CONFLICT (writer) DO UPDATE SET at_s = excluded.at_s"
+
+static bool begin_writer(struct postgres_db *db, struct err *err)
+{
+    char sql[MARK_BYTES];
+    db->mark = 0;
+    if (!find_marks(db, err)) {
+        return false;
+    }
+    if (!db->has_marks) {
+        return run(db, "BEGIN", err);
+    }
+    db->mark = ++db->next_mark;
+    (void)snprintf(sql, sizeof sql, "BEGIN; " MARK ", mark = excluded.mark", db->writer,
+                   (long long)db->mark);
+    return run(db, sql, err);
+}
+
 static bool begin_now(struct postgres_db *db, struct err *err)
 {
-    if (db->mode == DB_READER) {
-        return run(db, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", err);
-    }
-    return ask(db, "BEGIN; SELECT pg_current_xact_id()::text", db->xid, sizeof db->xid, err);
+    return db->mode == DB_READER ? run(db, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", err)
+                                 : begin_writer(db, err);
 }
 
 /* A connection may have been lost since it was used: that shows with the first statement. */
@@ -244,7 +315,6 @@ bool postgres_begin(struct db *front, struct err *err)
 {
     struct postgres_db *db = postgres_of(front);
     struct err first = ERR_INIT;
-    db->xid[0] = '\0';
     if (!postgres_ensure(db, err)) {
         return false;
     }
@@ -259,29 +329,24 @@ bool postgres_begin(struct db *front, struct err *err)
     return ok;
 }
 
-/* What became of a transaction whose commit was lost with the connection: the server knows it. */
+/* What became of a transaction whose commit was lost with the connection. A server that still
+ * carries it out has its row locked: the look waits for the end. */
 static bool find_commit(struct postgres_db *db, struct err *err)
 {
-    char sql[64 + XID_BYTES];
-    char status[16] = "";
+    char sql[MARK_BYTES];
+    char found[MARK_DIGITS] = "";
     int64_t until_ms = monotonic_ms() + COMMIT_WAITS_MS;
-    if (db->xid[0] == '\0') {
-        return err_set(err, ERR_UNAVAILABLE, "the connection to the database %.120s was lost",
-                       db->db.path);
-    }
-    (void)snprintf(sql, sizeof sql, "SELECT pg_xact_status('%s'::xid8)", db->xid);
-    do {
+    (void)snprintf(sql, sizeof sql, MARK " RETURNING m.mark", db->writer, 0LL);
+    while (db->mark != 0 && monotonic_ms() < until_ms) {
         bool asked = (!postgres_is_lost(db) || connect_until(db, until_ms, err)) &&
-                     ask(db, sql, status, sizeof status, err);
-        if (asked && strcmp(status, "committed") == 0) {
-            return true;
-        }
-        if (asked && strcmp(status, "aborted") == 0) {
-            return err_set(err, ERR_UNAVAILABLE, "the database %.120s lost the change; try again",
+                     ask(db, sql, found, sizeof found, err);
+        if (asked) {
+            return strtoll(found, NULL, 10) == db->mark ||
+                   err_set(err, ERR_UNAVAILABLE, "the database %.120s lost the change; try again",
                            db->db.path);
         }
         pause_ms(RETRY_MS);
-    } while (monotonic_ms() < until_ms);
+    }
     db->db.is_in_doubt = true;
     return err_set(err, ERR_UNAVAILABLE,
                    "the database %.120s does not answer; it is not known whether it has the change",
@@ -302,7 +367,7 @@ bool postgres_commit(struct db *front, struct err *err)
     }
     struct err failure = ERR_INIT;
     bool ok = run(db, "COMMIT", &failure);
-    if (!ok && postgres_is_lost(db)) {
+    if (!ok && postgres_is_lost(db) && db->mode != DB_READER) {
         db->is_begun = false;
         failure = (struct err)ERR_INIT;
         ok = find_commit(db, &failure);

@@ -3,11 +3,13 @@
 #ifndef KS_STORE_DB_POSTGRES_CONNECTION_H
 #define KS_STORE_DB_POSTGRES_CONNECTION_H
 
+#include "ingest/base/secret.h"
 #include "ingest/store/db/engine.h"
 
 #include <libpq-fe.h>
 
-#define XID_BYTES 24
+/* Of each host of the URL; a time-out of libpq is a text. */
+#define POSTGRES_CONNECT_S "3"
 
 struct postgres_db {
     struct db db;
@@ -20,7 +22,12 @@ struct postgres_db {
     int64_t changes;     /* rows that the last statement touched */
     bool is_begun;       /* a transaction, also one that was lost with its connection */
     bool is_closing;
-    char xid[XID_BYTES]; /* of the transaction of a writer; "": none */
+    bool is_dropped;  /* the connection is not to be used again */
+    int64_t timeline; /* of the server, see struct db_shared; 0: unknown */
+    bool has_marks;   /* the catalogue has the table commit_mark */
+    int64_t mark;     /* of the last transaction of a writer; 0: it has none */
+    int64_t next_mark;
+    char writer[SECRET_BYTES]; /* whose marks they are */
 };
 
 static inline struct postgres_db *postgres_of(struct db *db)
@@ -32,10 +39,20 @@ static inline struct postgres_db *postgres_of(struct db *db)
 bool postgres_ensure(struct postgres_db *db, struct err *err) KS_MUST_USE;
 bool postgres_is_lost(const struct postgres_db *db);
 
+/* ---- answer.c ---- */
+
+/* The last result of what was sent (PQsend..., which returned `sent`), or NULL: the connection is
+ * lost, if need be because the server stands still. */
+PGresult *postgres_answer(struct postgres_db *db, int sent);
+/* From now on the connection counts as lost. */
+void postgres_drop(struct postgres_db *db);
+
 /* ---- errors.c ---- */
 
-/* What went wrong with `result` (NULL: with the connection). Frees nothing; returns false. */
-bool postgres_failed(const struct postgres_db *db, const PGresult *result, struct err *err);
+/* What went wrong with `result` (NULL: with the connection). Frees nothing; returns false. The
+ * connection of a writer to a server that takes no writes is dropped: another may be the primary.
+ */
+bool postgres_failed(struct postgres_db *db, const PGresult *result, struct err *err);
 
 /* ---- statements.c ---- */
 

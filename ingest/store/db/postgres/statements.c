@@ -103,7 +103,7 @@ static void finalize(struct db_raw *raw)
         PQtransactionStatus(db->conn) != PQTRANS_INERROR) {
         char sql[NAME_BYTES + 16];
         (void)snprintf(sql, sizeof sql, "DEALLOCATE %s", made->name);
-        PQclear(PQexec(db->conn, sql));
+        PQclear(postgres_answer(db, PQsendQuery(db->conn, sql)));
     }
     free_statement(made);
 }
@@ -266,7 +266,8 @@ static bool prepare_there(struct statement *made, struct err *err)
         return true;
     }
     (void)snprintf(made->name, sizeof made->name, "s%llu", (unsigned long long)++db->next_name);
-    PGresult *result = PQprepare(db->conn, made->name, made->sql, (int)made->count, made->types);
+    PGresult *result = postgres_answer(
+        db, PQsendPrepare(db->conn, made->name, made->sql, (int)made->count, made->types));
     bool ok = PQresultStatus(result) == PGRES_COMMAND_OK || postgres_failed(db, result, err);
     PQclear(result);
     made->generation = ok ? db->generation : 0;
@@ -279,8 +280,9 @@ static bool run_there(struct statement *made, struct err *err)
     if (!postgres_ensure(db, err) || !prepare_there(made, err)) {
         return false;
     }
-    PGresult *result = PQexecPrepared(db->conn, made->name, (int)made->count, made->values,
-                                      made->lengths, made->formats, 0);
+    PGresult *result =
+        postgres_answer(db, PQsendQueryPrepared(db->conn, made->name, (int)made->count,
+                                                made->values, made->lengths, made->formats, 0));
     ExecStatusType status = PQresultStatus(result);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
         (void)postgres_failed(db, result, err);

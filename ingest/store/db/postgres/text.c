@@ -155,3 +155,8 @@ const char *const postgres_functions[] = {
     " (SFUNC = json_group_add, STYPE = text, FINALFUNC = json_group_end)",
 };
 const size_t postgres_function_count = sizeof postgres_functions / sizeof postgres_functions[0];
+
+const char postgres_marks[] =
+    "CREATE TABLE IF NOT EXISTS commit_mark (writer text PRIMARY KEY, mark bigint NOT NULL,"
+    " at_s bigint NOT NULL);"
+    " DELETE FROM commit_mark WHERE at_s < unixepoch() - 86400"; /* of programs that ended */

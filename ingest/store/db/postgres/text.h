@@ -20,4 +20,8 @@ void postgres_schema(struct buf *out, const char *sql);
 extern const char *const postgres_functions[];
 extern const size_t postgres_function_count;
 
+/* The table in which writers mark their transactions, made where it is missing. It is the engine's
+ * own: no schema, no step and no copy knows it. */
+extern const char postgres_marks[];
+
 #endif
