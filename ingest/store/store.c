@@ -256,6 +256,23 @@ static bool open_objects(struct store *store,
                                  ranged_create(&store->files->ranged, store, err);
 }
 
+static bool warn_of_no_standby(struct store *store, struct err *err)
+{
+    struct db_stmt st;
+    if (store->log == NULL || !db_is_server(store->writer)) {
+        return true;
+    }
+    db_prepare(&st, store->writer,
+               "SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN 1 ELSE 0"
+               " END");
+    if (db_next(&st) && db_get_bool(&st)) {
+        log_write(store->log, LOG_WARN,
+                  "the database has no synchronous standby: what it acknowledged is lost with its"
+                  " disk (PostgreSQL's synchronous_standby_names is empty)");
+    }
+    return db_done(&st, err);
+}
+
 static bool open_parts(struct store *store,
                        const struct store_place *place,
                        enum objects_use use,
@@ -264,6 +281,7 @@ static bool open_parts(struct store *store,
     store->writer_is_durable = true;
     /* The log is there once something has been written. */
     return open_database(store, place->objects != NULL, err) && end_copy(store, err) &&
+           warn_of_no_standby(store, err) &&
            node_join(store, place->node_name, place->node_address, err) &&
            remove_unpublished(store, err) && results_files_recover(store, err) &&
            store_purge(store, err) && series_metrics_purge(store, err) &&

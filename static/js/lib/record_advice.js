@@ -4,7 +4,7 @@ import * as api from './api.js';
 import { h } from './dom.js';
 
 /**
- * Null: nothing is known of this recorder, or nothing is missing.
+ * Null: nothing is known of this recorder, or nothing is missing. A file without a trace is told to record one.
  * @param {Trace} trace
  * @param {string} view
  * @param {AbortSignal} signal
@@ -12,8 +12,7 @@ import { h } from './dom.js';
  * @returns {Promise<string | null>}
  */
 export async function recordAdvice(trace, view, signal, own = null) {
-    if (trace.format === 'chrome-trace') return own;
-    if (!trace.views.includes('overview')) return null;
+    if (trace.format === 'chrome-trace' || !trace.views.includes('overview')) return own;
     const { health: { missing } } = await api.overview(String(trace.id), signal);
     return missing.find((item) => item.view === view)?.record ?? null;
 }
