@@ -4,6 +4,7 @@
 #include "ingest/analysis/efficiency/counted_calls.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
+#include "ingest/base/thread.h"
 #include "ingest/index/sort.h"
 
 #include <math.h>
@@ -353,53 +354,71 @@ static uint8_t *find_lanes(const struct analysis *a,
     return ok ? lane_of : NULL;
 }
 
-static bool add_gain(struct analysis *a, const struct name_sum *sum, int64_t length_ns)
-{
-    const char *name = strtab_text(a->causes.trace->strings, sum->name);
-    struct path_gain *gain = &a->out->gains[a->out->gain_count++];
-    gain->name = arena_strndup(a->arena, name, strlen(name));
-    gain->path_ns = sum->path_ns;
-    gain->length_ns = length_ns;
-    return gain->name != NULL;
-}
+/* The names of the most of the path, and how long it would be without each. */
+struct what_if {
+    struct name_sum *sums;
+    uint32_t *order;
+    uint32_t count;
+    uint8_t *lane_of;
+    int64_t lengths_ns[PATH_TOP_MAX + PATH_LANES]; /* in their order */
+};
 
-/* Of the names in their order. */
-static bool
-write_gains_of(struct analysis *a, const struct name_sum *sums, const uint32_t *order, size_t count)
+/* A piece of work for any thread. */
+struct lengths_work {
+    const struct analysis *a;
+    struct what_if *what_if;
+};
+
+static bool find_lengths(void *work_void, struct err *err)
 {
-    int64_t lengths_ns[PATH_LANES];
-    int64_t *reach_ns = scratch_alloc(a->graph.node_count, PATH_LANES * sizeof *reach_ns);
-    uint8_t *lane_of = find_lanes(a, sums, order, count);
-    a->out->gains = arena_calloc(a->arena, count + 1, sizeof *a->out->gains);
-    bool ok = reach_ns != NULL && lane_of != NULL && a->out->gains != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
-        if (i % PATH_LANES == 0) {
-            path_longest_without(&a->longest, &a->graph, lane_of, (uint32_t)i, reach_ns,
-                                 lengths_ns);
+    const struct lengths_work *work = work_void;
+    struct what_if *what_if = work->what_if;
+    size_t room = (size_t)work->a->graph.node_count * PATH_LANES;
+    int64_t *reach_ns = scratch_calloc(room, sizeof *reach_ns);
+    if (reach_ns == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for lengths of a path");
+    }
+    for (uint32_t i = 0; i < what_if->count; i += PATH_LANES) {
+        if (i > 0) {
+            memset(reach_ns, 0, room * sizeof *reach_ns);
         }
-        ok = add_gain(a, &sums[order[i]], lengths_ns[i % PATH_LANES]);
+        path_longest_without(&work->a->longest, &work->a->graph, what_if->lane_of, i, reach_ns,
+                             what_if->lengths_ns + i);
     }
     scratch_free(reach_ns);
-    scratch_free(lane_of);
-    return ok;
+    return true;
 }
 
-static bool write_gains(struct analysis *a)
+static bool choose_names(struct analysis *a, struct what_if *what_if)
 {
-    struct name_sum *sums = NULL;
-    uint32_t count;
-    bool ok = sum_names(a, &sums, &count);
-    uint32_t *order = scratch_alloc(ok ? count : 0, sizeof *order);
-    const struct name_order by_time = {a, sums};
-    ok = ok && order != NULL;
+    uint32_t count = 0;
+    bool ok = sum_names(a, &what_if->sums, &count);
+    what_if->order = scratch_alloc(ok ? count : 0, sizeof *what_if->order);
+    const struct name_order by_time = {a, what_if->sums};
+    ok = ok && what_if->order != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
-        order[i] = i;
+        what_if->order[i] = i;
     }
-    ok = ok && sort_stable(order, count, compare_sums, &by_time) &&
-         write_gains_of(a, sums, order, count < a->request->top ? count : a->request->top);
-    scratch_free(order);
-    scratch_free(sums);
-    return ok;
+    ok = ok && sort_stable(what_if->order, count, compare_sums, &by_time);
+    what_if->count = count < a->request->top ? count : (uint32_t)a->request->top;
+    what_if->lane_of = ok ? find_lanes(a, what_if->sums, what_if->order, what_if->count) : NULL;
+    return what_if->lane_of != NULL;
+}
+
+static bool write_gains(struct analysis *a, const struct what_if *what_if)
+{
+    bool ok = true;
+    a->out->gains = arena_calloc(a->arena, (size_t)what_if->count + 1, sizeof *a->out->gains);
+    for (uint32_t i = 0; a->out->gains != NULL && ok && i < what_if->count; i++) {
+        const struct name_sum *sum = &what_if->sums[what_if->order[i]];
+        const char *name = strtab_text(a->causes.trace->strings, sum->name);
+        struct path_gain *gain = &a->out->gains[a->out->gain_count++];
+        gain->name = arena_strndup(a->arena, name, strlen(name));
+        gain->path_ns = sum->path_ns;
+        gain->length_ns = what_if->lengths_ns[i];
+        ok = gain->name != NULL;
+    }
+    return a->out->gains != NULL && ok;
 }
 
 static void set_rooflines(struct analysis *a, const struct counted_calls *calls)
@@ -462,13 +481,39 @@ static bool apply_scales(struct analysis *a)
     return ok;
 }
 
-static bool ask_what_if(struct analysis *a)
+/* ---- all of it ---- */
+
+static bool write_rows(struct analysis *a)
 {
     a->out->scaled_length_ns = a->out->length_ns;
-    return (a->request->scale_count == 0 || apply_scales(a)) && write_gains(a);
+    return write_events(a) && write_edges(a) && (a->request->scale_count == 0 || apply_scales(a));
 }
 
-/* ---- all of it ---- */
+/* The rows, and beside them the lengths. */
+static bool write_answer(struct analysis *a, struct what_if *what_if)
+{
+    struct err err = ERR_INIT;
+    struct lengths_work work = {a, what_if};
+    struct thread_helper helper;
+    if (a->graph.node_count < PATH_NODES_FOR_A_THREAD) {
+        return find_lengths(&work, &err) && write_rows(a);
+    }
+    thread_helper_init(&helper, find_lengths, &work);
+    bool ok = thread_helper_give(&helper, &err) && write_rows(a);
+    ok = thread_helper_wait(&helper, &err) && ok;
+    thread_helper_end(&helper);
+    return ok;
+}
+
+static bool answer(struct analysis *a)
+{
+    struct what_if what_if = {.count = 0};
+    bool ok = choose_names(a, &what_if) && write_answer(a, &what_if) && write_gains(a, &what_if);
+    scratch_free(what_if.sums);
+    scratch_free(what_if.order);
+    scratch_free(what_if.lane_of);
+    return ok;
+}
 
 static bool analyse(struct analysis *a)
 {
@@ -489,7 +534,7 @@ static bool analyse(struct analysis *a)
     out->dropped_edges = a->longest.dropped_edges;
     out->unmatched_waits = a->graph.unmatched_waits;
     out->length_ns = a->longest.length_ns;
-    return trace_back(a) && sum_path(a) && write_events(a) && write_edges(a) && ask_what_if(a);
+    return trace_back(a) && sum_path(a) && answer(a);
 }
 
 bool critical_path_analyse(const struct trace *trace,

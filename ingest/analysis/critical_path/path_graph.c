@@ -4,6 +4,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/affix.h"
+#include "ingest/base/thread.h"
 #include "ingest/index/sort.h"
 
 #include <string.h>
@@ -277,6 +278,11 @@ static bool make_nodes(struct path_graph *graph)
 
 /* ---- edges ---- */
 
+static size_t edges_max(const struct path_graph *graph)
+{
+    return (size_t)graph->causes->trace->events.count * EDGES_PER_EVENT + EDGES_OF_ANY_TRACE + 1;
+}
+
 bool path_graph_add(struct path_graph *graph,
                     uint32_t from,
                     uint32_t to,
@@ -287,8 +293,7 @@ bool path_graph_add(struct path_graph *graph,
     if (from == PATH_NONE || to == PATH_NONE || from == to || graph->state != PATH_BUILT) {
         return true;
     }
-    size_t most = (size_t)graph->causes->trace->events.count * EDGES_PER_EVENT;
-    if (graph->edge_count > most + EDGES_OF_ANY_TRACE) {
+    if (graph->edge_count >= edges_max(graph)) {
         graph->state = PATH_TOO_MANY;
         return true;
     }
@@ -343,6 +348,54 @@ static bool add_driver_lock(struct path_graph *graph)
         before = i;
     }
     scratch_free(waiting);
+    return ok;
+}
+
+static bool add_device(void *graph, struct err *err)
+{
+    return path_add_device(graph) || err_set(err, ERR_NO_MEMORY, "no memory for a path");
+}
+
+/* Those of the device behind the others. */
+static bool take_edges(struct path_graph *graph, const struct path_graph *device)
+{
+    size_t count = graph->edge_count + device->edge_count;
+    graph->unmatched_waits = device->unmatched_waits;
+    if (device->state != PATH_BUILT || count > edges_max(graph)) {
+        graph->state = PATH_TOO_MANY;
+        return true;
+    }
+    if (count > graph->edge_cap) {
+        struct path_edge *grown = scratch_resize(graph->edges, count, sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        graph->edges = grown;
+        graph->edge_cap = count;
+    }
+    memcpy(graph->edges + graph->edge_count, device->edges,
+           device->edge_count * sizeof *graph->edges);
+    graph->edge_count = count;
+    return true;
+}
+
+/* Beside each other: they add edges of their own, and all else they only read. Names of what takes
+ * part are known since choose_events. */
+static bool add_nesting_and_device(struct path_graph *graph)
+{
+    struct err err = ERR_INIT;
+    struct path_graph device = *graph;
+    struct thread_helper helper;
+    if (graph->node_count < PATH_NODES_FOR_A_THREAD) {
+        return path_add_nesting(graph) && path_add_device(graph);
+    }
+    device.edge_count = 0;
+    thread_helper_init(&helper, add_device, &device);
+    bool ok = reserve_edges(&device) && thread_helper_give(&helper, &err);
+    ok = ok && path_add_nesting(graph);
+    ok = thread_helper_wait(&helper, &err) && ok && take_edges(graph, &device);
+    thread_helper_end(&helper);
+    scratch_free(device.edges);
     return ok;
 }
 
@@ -444,7 +497,7 @@ bool path_graph_build(struct path_graph *graph,
         return true;
     }
     bool ok = choose_events(graph) && make_nodes(graph) && reserve_edges(graph) &&
-              add_driver_lock(graph) && path_add_nesting(graph) && path_add_device(graph);
+              add_driver_lock(graph) && add_nesting_and_device(graph);
     free_links(graph);
     return ok && settle_edges(graph);
 }

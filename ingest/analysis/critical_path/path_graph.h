@@ -15,6 +15,8 @@
 #include <stdint.h>
 
 #define PATH_NONE UINT32_MAX
+/* A second thread is not worth less. */
+#define PATH_NODES_FOR_A_THREAD 50000
 
 enum path_edge_type {
     PATH_OPERATOR,

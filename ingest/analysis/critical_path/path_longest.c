@@ -199,7 +199,6 @@ void path_longest_without(const struct path_longest *longest,
                           int64_t *reach_ns,
                           int64_t lengths_ns[PATH_LANES])
 {
-    memset(reach_ns, 0, (size_t)graph->node_count * PATH_LANES * sizeof *reach_ns);
     memset(lengths_ns, 0, PATH_LANES * sizeof *lengths_ns);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         uint32_t node = longest->order[i];

@@ -28,7 +28,7 @@ int64_t path_longest_with(const struct path_longest *longest,
 /* Lengths that are found side by side. */
 #define PATH_LANES 4
 /* The length where edges weigh nothing, for each lane: lane i is without the edges whose `lane_of`
- * is `first_lane` + i. `reach_ns` has room for PATH_LANES entries a node. O(V + E). */
+ * is `first_lane` + i. `reach_ns` has PATH_LANES entries a node, all 0. O(V + E). */
 void path_longest_without(const struct path_longest *longest,
                           const struct path_graph *graph,
                           const uint8_t *lane_of,

@@ -264,6 +264,40 @@ static void a_window_is_an_instance_of_an_annotation(void **state)
     end(&f);
 }
 
+/* Long enough for a second thread: every 100 us an operator of 20, which launches 30 of work from 5
+ * to 10. Nine names of operators take turns; each has 15 of its 20, the last one 5 of them. */
+static void a_long_trace_is_worked_on_by_two_threads(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"op0", "op1", "op2", "op3", "op4",
+                                        "op5", "op6", "op7", "op8"};
+    const int64_t turns = PATH_NODES_FOR_A_THREAD / 6 / 9 + 1;
+    const int64_t count = turns * 9;
+    const int64_t length_us = 20 * (count - 1) + 60;
+    struct fixture f;
+    begin(&f);
+    for (int64_t i = 0; i < count; i++) {
+        op(&f, names[i % 9], 100 * i, 100 * i + 20);
+        call(&f, "cudaLaunchKernel", 100 * i + 5, 100 * i + 10, i + 1);
+        kernel(&f, 7, 100 * i + 30, 100 * i + 60, i + 1);
+    }
+    struct critical_path path =
+        path_of(&f, (struct path_request){.top = PATH_TOP_MAX, .edges = PATH_EDGES_ALL});
+    assert_int_equal(path.nodes, 6 * count);
+    assert_int_equal(path.edges_by_type[PATH_LAUNCH], count);
+    assert_int_equal(path.length_ns, length_us * US);
+    assert_int_equal(path.gain_count, 11);
+    for (size_t i = 0; i < path.gain_count; i++) {
+        const struct path_gain *gain = &path.gains[i];
+        int64_t less_us = strcmp(gain->name, "gemm") == 0               ? 30
+                          : strcmp(gain->name, "cudaLaunchKernel") == 0 ? 5 * (count - 1)
+                          : strcmp(gain->name, "op8") == 0              ? 15 * (turns - 1) + 5
+                                                                        : 15 * turns;
+        assert_int_equal(gain->length_ns, (length_us - less_us) * US);
+    }
+    end(&f);
+}
+
 /* Nothing takes part: an answer all the same. */
 static void an_empty_trace_has_an_empty_path(void **state)
 {
@@ -290,6 +324,7 @@ int main(void)
         cmocka_unit_test(another_path_bounds_what_a_name_gains),
         cmocka_unit_test(each_of_many_names_gains_what_it_has),
         cmocka_unit_test(a_window_is_an_instance_of_an_annotation),
+        cmocka_unit_test(a_long_trace_is_worked_on_by_two_threads),
         cmocka_unit_test(an_empty_trace_has_an_empty_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
