@@ -10,6 +10,8 @@
 #define PACK_HASH_LOG 10
 #define PACK_MIN_MATCH 6
 #define RAW_MAX_BYTES ((size_t)4 << 30)
+/* What a byte of a frame can stand for: a block takes four and gives 128 kB at most. */
+#define FRAME_RATIO_MAX 32768u
 #define VARINT_BYTES 10
 /* Numbers that are packed at a time. */
 #define TILE_NUMBERS ((size_t)256)
@@ -325,7 +327,7 @@ bool column_decode_init(
     unsigned long long size = ZSTD_getFrameContentSize(bytes, len);
     *dec = (struct column_decoder){.arena = arena};
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR ||
-        size > RAW_MAX_BYTES) {
+        size > RAW_MAX_BYTES || size / FRAME_RATIO_MAX > len) {
         return err_set(err, ERR_STORE, "stored columns are damaged");
     }
     dec->raw = malloc((size_t)size + 1);
