@@ -102,6 +102,14 @@ class Case(unittest.TestCase):
         print('%d statements and %d transactions an upload' % (executed, said.count('statement: COMMIT')))
         self.assertLess(executed, 80, said[-3000:])
 
+    def test_a_transaction_that_does_not_begin_leaves_none_open(self):
+        """A begin is two statements, of which the second may fail."""
+        with self.database() as database, self.serve(database) as server:
+            self.assertEqual(server.put('run', 'a.json', self.trace(1)).status, 201)
+            for change, succeeds in (('ADD CONSTRAINT never CHECK (mark < 0) NOT VALID', False), ('DROP CONSTRAINT never', True)):
+                subprocess.run(['psql', '-q', database.url, '-c', 'ALTER TABLE commit_mark ' + change], check=True)
+                self.assertEqual(server.put('run', 'b.json', self.trace(2)).status == 201, succeeds, change)
+
     def test_database_and_folder_belong_together(self):
         with self.database() as database:
             with self.serve(database) as server:

@@ -61,7 +61,8 @@ PGresult *postgres_answer(struct postgres_db *db, int sent)
     for (;;) {
         while (PQisBusy(db->conn)) {
             if (!await(db, POLLIN) || PQconsumeInput(db->conn) == 0) {
-                return last;
+                PQclear(last);
+                return NULL;
             }
         }
         PGresult *next = PQgetResult(db->conn);

@@ -324,6 +324,9 @@ bool postgres_begin(struct db *front, struct err *err)
     }
     db->is_begun = ok;
     if (!ok) {
+        /* Of several statements the first may have begun it. */
+        struct err second = ERR_INIT;
+        (void)!postgres_rollback(front, &second);
         *err = first;
     }
     return ok;
