@@ -238,12 +238,13 @@ static void close_side(struct copy_side *side)
 
 static bool sum_bytes(struct copy *copy, struct err *err)
 {
-    struct db_stmt st;
-    db_prepare(&st, copy->from.store->writer,
-               "SELECT (SELECT coalesce(sum(size_bytes), 0) FROM upload) + (SELECT"
-               " coalesce(sum(size_bytes), 0) FROM results_file WHERE bytes IS NULL)");
-    copy->total_bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
-    return db_done(&st, err);
+    int64_t sum = 0;
+    bool ok = db_read_int(copy->from.store->writer,
+                          "SELECT (SELECT coalesce(sum(size_bytes), 0) FROM upload) + (SELECT"
+                          " coalesce(sum(size_bytes), 0) FROM results_file WHERE bytes IS NULL)",
+                          &sum, err);
+    copy->total_bytes = (uint64_t)sum;
+    return ok;
 }
 
 static bool finish_state(struct db *db, struct err *err)

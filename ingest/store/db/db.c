@@ -370,6 +370,14 @@ bool db_run_returning(struct db_stmt *st, int64_t *value, struct err *err)
     return db_done(st, err);
 }
 
+bool db_read_int(struct db *db, const char *sql, int64_t *value, struct err *err)
+{
+    struct db_stmt st;
+    db_prepare(&st, db, sql);
+    *value = db_next(&st) ? db_get_int(&st) : 0;
+    return db_done(&st, err);
+}
+
 bool db_run_id(struct db *db, const char *sql, int64_t id, struct err *err)
 {
     struct db_stmt st;

@@ -149,6 +149,8 @@ bool db_run(struct db_stmt *st, struct err *err) KS_MUST_USE;
 /* db_run for one that says RETURNING: *value is the first column of the first row, untouched
  * without one. */
 bool db_run_returning(struct db_stmt *st, int64_t *value, struct err *err) KS_MUST_USE;
+/* The first column of the first row of `sql`, which has no parameters; 0 without a row. */
+bool db_read_int(struct db *db, const char *sql, int64_t *value, struct err *err) KS_MUST_USE;
 /* Prepares and runs `sql` with one parameter; db_changes counts the rows it touched. */
 bool db_run_id(struct db *db, const char *sql, int64_t id, struct err *err) KS_MUST_USE;
 bool db_run_text(struct db *db, const char *sql, const char *text, struct err *err) KS_MUST_USE;

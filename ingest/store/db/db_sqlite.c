@@ -299,12 +299,13 @@ static int64_t sqlite_changes(const struct db *db)
 
 static bool sqlite_used_bytes(struct db *db, uint64_t *bytes, struct err *err)
 {
-    struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT (page_count - freelist_count) * page_size"
-               " FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
-    *bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
-    return db_done(&st, err);
+    int64_t used = 0;
+    bool ok = db_read_int(db,
+                          "SELECT (page_count - freelist_count) * page_size"
+                          " FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
+                          &used, err);
+    *bytes = (uint64_t)used;
+    return ok;
 }
 
 /* ---- statements ---- */

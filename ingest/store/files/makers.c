@@ -10,7 +10,7 @@
 
 struct maker {
     struct db *db;
-    size_t page_bytes;
+    int64_t page_bytes;
     struct ZSTD_CCtx_s *zstd;
     struct maker *next;
 };
@@ -26,14 +26,6 @@ static void free_maker(struct maker *maker)
     }
 }
 
-static bool read_number(struct db *db, const char *sql, size_t *number, struct err *err)
-{
-    struct db_stmt st;
-    db_prepare(&st, db, sql);
-    *number = db_next(&st) ? (size_t)db_get_int(&st) : 0;
-    return db_done(&st, err);
-}
-
 static struct maker *new_maker(struct err *err)
 {
     struct maker *maker = calloc(1, sizeof *maker);
@@ -46,7 +38,7 @@ static struct maker *new_maker(struct err *err)
     (void)ZSTD_CCtx_setParameter(maker->zstd, ZSTD_c_checksumFlag, 1);
     if (!db_open(&maker->db, ":memory:", DB_IN_MEMORY, err) ||
         !db_exec(maker->db, results_schema_sql, err) ||
-        !read_number(maker->db, "PRAGMA page_size", &maker->page_bytes, err)) {
+        !db_read_int(maker->db, "PRAGMA page_size", &maker->page_bytes, err)) {
         free_maker(maker);
         return NULL;
     }
@@ -116,9 +108,9 @@ struct db *results_maker_db(struct maker *maker)
 
 bool results_maker_size(struct maker *maker, size_t *bytes, struct err *err)
 {
-    size_t pages;
-    bool ok = read_number(maker->db, "PRAGMA page_count", &pages, err);
-    *bytes = ok ? pages * maker->page_bytes : 0;
+    int64_t pages = 0;
+    bool ok = db_read_int(maker->db, "PRAGMA page_count", &pages, err);
+    *bytes = (size_t)(pages * maker->page_bytes);
     return ok;
 }
 

@@ -97,11 +97,11 @@ void results_files_destroy(struct results_files *files)
 
 static bool sum_bytes(struct db *db, uint64_t *bytes, struct err *err)
 {
-    struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT coalesce(sum(size_bytes), 0) FROM results_file WHERE bytes IS NULL");
-    *bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
-    return db_done(&st, err);
+    int64_t sum = 0;
+    bool ok = db_read_int(
+        db, "SELECT coalesce(sum(size_bytes), 0) FROM results_file WHERE bytes IS NULL", &sum, err);
+    *bytes = (uint64_t)sum;
+    return ok;
 }
 
 /* Where others publish and delete, too, no count of this process is right. */
@@ -400,10 +400,8 @@ static bool open_in_row(
 /* What stands in a file is read by programs that write the same. */
 static bool check_version(struct db *db, struct err *err)
 {
-    struct db_stmt st;
-    db_prepare(&st, db, "PRAGMA user_version");
-    int64_t version = db_next(&st) ? db_get_int(&st) : 0;
-    if (!db_done(&st, err)) {
+    int64_t version;
+    if (!db_read_int(db, "PRAGMA user_version", &version, err)) {
         return false;
     }
     if (version == RESULTS_VERSION) {

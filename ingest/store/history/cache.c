@@ -420,14 +420,6 @@ static bool add_metric(struct series_cache *cache, struct db *db, const char *na
 
 /* ---- following the store ---- */
 
-static bool read_int(struct db *db, const char *sql, int64_t *value, struct err *err)
-{
-    struct db_stmt st;
-    db_prepare(&st, db, sql);
-    *value = db_next(&st) ? db_get_int(&st) : 0;
-    return db_done(&st, err);
-}
-
 #define IN_GAPS "id IN (SELECT CAST(value AS BIGINT) FROM json_each(?))"
 
 static bool
@@ -515,7 +507,7 @@ static bool see_changes(struct series_cache *cache,
 {
     struct db_stmt st;
     int64_t first = 0;
-    if (!read_int(db, "SELECT coalesce(min(id), 0) FROM series_change", &first, err)) {
+    if (!db_read_int(db, "SELECT coalesce(min(id), 0) FROM series_change", &first, err)) {
         return false;
     }
     *count = 0;

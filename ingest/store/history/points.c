@@ -308,11 +308,7 @@ bool series_points_refresh_run(struct db *db, const char *run, struct err *err)
 
 static bool next_stale(struct db *db, int64_t *run_id, struct err *err)
 {
-    struct db_stmt st;
-    *run_id = 0;
-    db_prepare(&st, db, "SELECT run_id FROM series_stale LIMIT 1");
-    *run_id = db_next(&st) ? db_get_int(&st) : 0;
-    return db_done(&st, err);
+    return db_read_int(db, "SELECT run_id FROM series_stale LIMIT 1", run_id, err);
 }
 
 bool series_points_settle(struct store *store, struct err *err)

@@ -38,10 +38,11 @@ static bool settle(struct db *db, void *context, struct err *err)
 
 static bool sum_live(struct db *db, uint64_t *bytes, struct err *err)
 {
-    struct db_stmt st;
-    db_prepare(&st, db, "SELECT coalesce(sum(size_bytes), 0) FROM object WHERE state = 'live'");
-    *bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
-    return db_done(&st, err);
+    int64_t sum = 0;
+    bool ok = db_read_int(
+        db, "SELECT coalesce(sum(size_bytes), 0) FROM object WHERE state = 'live'", &sum, err);
+    *bytes = (uint64_t)sum;
+    return ok;
 }
 
 static bool read_bytes(struct store *store, uint64_t *bytes, struct err *err)

@@ -5,16 +5,6 @@
 /* As in schema/1_catalogue.sql. */
 #define APPLICATION_ID 1263747918
 
-static bool read_int(struct db *db, const char *sql, int64_t *value, struct err *err)
-{
-    struct db_stmt st;
-    db_prepare(&st, db, sql);
-    if (db_next(&st)) {
-        *value = db_get_int(&st);
-    }
-    return db_done(&st, err);
-}
-
 struct found {
     int64_t tables, version;
     bool is_ours;
@@ -23,9 +13,9 @@ struct found {
 static bool look_embedded(struct db *db, struct found *out, struct err *err)
 {
     int64_t application_id = 0;
-    bool ok = read_int(db, "PRAGMA user_version", &out->version, err) &&
-              read_int(db, "PRAGMA application_id", &application_id, err) &&
-              read_int(db, "SELECT count(*) FROM sqlite_schema", &out->tables, err);
+    bool ok = db_read_int(db, "PRAGMA user_version", &out->version, err) &&
+              db_read_int(db, "PRAGMA application_id", &application_id, err) &&
+              db_read_int(db, "SELECT count(*) FROM sqlite_schema", &out->tables, err);
     out->is_ours = application_id == APPLICATION_ID;
     return ok;
 }
@@ -38,19 +28,20 @@ static bool look_on_server(struct db *db, struct found *out, struct err *err)
 {
     int64_t heads = 0;
     /* Views of an extension are nobody's data: pg_auto_failover makes a database with some. */
-    bool ok = read_int(db,
-                       "SELECT count(*) FROM pg_class AS c WHERE c.relkind IN ('r', 'p', 'v')"
-                       " AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname ="
-                       " current_schema()) AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE"
-                       " d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')",
-                       &out->tables, err) &&
-              read_int(db,
-                       "SELECT count(*) FROM information_schema.tables WHERE table_schema ="
-                       " current_schema() AND table_name = 'kinetoscope'",
-                       &heads, err);
+    bool ok =
+        db_read_int(db,
+                    "SELECT count(*) FROM pg_class AS c WHERE c.relkind IN ('r', 'p', 'v')"
+                    " AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname ="
+                    " current_schema()) AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE"
+                    " d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')",
+                    &out->tables, err) &&
+        db_read_int(db,
+                    "SELECT count(*) FROM information_schema.tables WHERE table_schema ="
+                    " current_schema() AND table_name = 'kinetoscope'",
+                    &heads, err);
     out->is_ours = heads > 0;
     return ok &&
-           (heads == 0 || read_int(db, "SELECT version FROM kinetoscope", &out->version, err));
+           (heads == 0 || db_read_int(db, "SELECT version FROM kinetoscope", &out->version, err));
 }
 
 bool schema_version(struct db *db, int64_t *version, struct err *err)
@@ -77,8 +68,8 @@ bool schema_version(struct db *db, int64_t *version, struct err *err)
 
 bool schema_read_version(struct db *db, int64_t *version, struct err *err)
 {
-    return db_is_server(db) ? read_int(db, "SELECT version FROM kinetoscope", version, err)
-                            : read_int(db, "PRAGMA user_version", version, err);
+    return db_is_server(db) ? db_read_int(db, "SELECT version FROM kinetoscope", version, err)
+                            : db_read_int(db, "PRAGMA user_version", version, err);
 }
 
 bool schema_set_version(struct db *db, int64_t version, struct err *err)
