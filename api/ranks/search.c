@@ -53,8 +53,12 @@ static bool find(struct found *found,
                  struct err *err)
 {
     *found = (struct found){.count = 0};
-    bool ok = store_events_search(call->snapshot, arena, row->trace, search->q, INT64_MIN,
-                                  INT64_MAX, (size_t)search->limit, COUNT_MAX, &found->hits,
+    const struct store_event_query query = {.q = search->q,
+                                            .start_ns = INT64_MIN,
+                                            .end_ns = INT64_MAX,
+                                            .limit = (size_t)search->limit,
+                                            .count_max = COUNT_MAX};
+    bool ok = store_events_search(call->snapshot, arena, row->trace, &query, &found->hits,
                                   &found->count, &found->total, err);
     if (!ok && err->code == ERR_GONE) {
         *err = (struct err)ERR_INIT;

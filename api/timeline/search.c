@@ -206,9 +206,13 @@ bool search_get(struct api_call *call, struct err *err)
         !find_names(&search->names, call, trace->id, timeline->label_count, err)) {
         return false;
     }
-    if (!store_events_search(call->snapshot, call_arena(call), trace->id, search->q,
-                             search->start_ns, search->end_ns, (size_t)search->limit, COUNT_MAX,
-                             &search->hits, &search->count, &search->total, err)) {
+    const struct store_event_query query = {.q = search->q,
+                                            .start_ns = search->start_ns,
+                                            .end_ns = search->end_ns,
+                                            .limit = (size_t)search->limit,
+                                            .count_max = COUNT_MAX};
+    if (!store_events_search(call->snapshot, call_arena(call), trace->id, &query, &search->hits,
+                             &search->count, &search->total, err)) {
         return timeline_gone(err);
     }
     struct json_write w = call_json(call, false);

@@ -67,6 +67,13 @@ struct store_event_hit {
     const char *key;          /* where the text was found: "name", or the key of an argument */
 };
 
+struct store_event_query {
+    const char *q;
+    const char *key; /* the one argument that is looked at; needs no escapes; NULL: all */
+    int64_t start_ns, end_ns;
+    size_t limit, count_max;
+};
+
 /* Finds events that contain `q` in their name, category or the value of an argument; ASCII case is
  * ignored. Matches strings decoded, lists and objects as JSON, and numbers only whole, so that a
  * correlation id finds its launch and its kernels. Does not match keys. If several places match,
@@ -80,26 +87,11 @@ struct store_event_hit {
 bool store_events_search(struct store_snapshot *snapshot,
                          struct arena *arena,
                          int64_t trace_id,
-                         const char *q,
-                         int64_t start_ns,
-                         int64_t end_ns,
-                         size_t limit,
-                         size_t count_max,
+                         const struct store_event_query *query,
                          struct store_event_hit **hits,
                          size_t *count,
                          size_t *total,
                          struct err *err) KS_MUST_USE;
-/* The same in one argument alone, whose key needs no escapes, and at any time: ends with the first
- * `limit` events in the order of the file. */
-bool store_events_with(struct store_snapshot *snapshot,
-                       struct arena *arena,
-                       int64_t trace_id,
-                       const char *key,
-                       const char *q,
-                       size_t limit,
-                       struct store_event_hit **hits,
-                       size_t *count,
-                       struct err *err) KS_MUST_USE;
 
 /* ---- export ---- */
 

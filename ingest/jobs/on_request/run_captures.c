@@ -54,8 +54,9 @@ static bool has_event(struct store *store,
     size_t total = 0;
     struct store_snapshot snapshot;
     store_snapshot_init(&snapshot, store);
-    bool ok = store_events_search(&snapshot, arena, trace_id, text, INT64_MIN, INT64_MAX, 1, 1,
-                                  &hits, &count, &total, err);
+    const struct store_event_query query = {
+        .q = text, .start_ns = INT64_MIN, .end_ns = INT64_MAX, .limit = 1, .count_max = 1};
+    bool ok = store_events_search(&snapshot, arena, trace_id, &query, &hits, &count, &total, err);
     store_snapshot_close(&snapshot);
     *has = ok && count > 0;
     if (!ok && (err->code == ERR_GONE || err->code == ERR_NOT_FOUND)) {

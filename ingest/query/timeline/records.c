@@ -55,10 +55,17 @@ static bool find_event(struct store_snapshot *snapshot,
     char text[24];
     struct store_event_hit *hits = NULL;
     size_t count = 0;
+    size_t total;
+    const struct store_event_query query = {.q = text,
+                                            .key = RECORD_KEY,
+                                            .start_ns = INT64_MIN,
+                                            .end_ns = INT64_MAX,
+                                            .limit = HITS_MAX,
+                                            .count_max = HITS_MAX};
     *found = false;
     (void)snprintf(text, sizeof text, "%" PRIu64, id);
-    bool ok = id == 0 || store_events_with(snapshot, arena, trace_id, RECORD_KEY, text, HITS_MAX,
-                                           &hits, &count, err);
+    bool ok = id == 0 ||
+              store_events_search(snapshot, arena, trace_id, &query, &hits, &count, &total, err);
     for (size_t i = 0; ok && !*found && i < count; i++) {
         ok = store_event_get(snapshot, arena, trace_id, hits[i].event.event, out, err);
         *found = ok && record_id_of(out->json) == id;

@@ -469,70 +469,33 @@ static bool run(struct search *search,
     return ok;
 }
 
-static bool find_events(struct store_snapshot *snapshot,
-                        struct arena *arena,
-                        int64_t trace_id,
-                        const char *key,
-                        const char *q,
-                        int64_t start_ns,
-                        int64_t end_ns,
-                        size_t limit,
-                        size_t count_max,
-                        struct store_event_hit **hits,
-                        size_t *count,
-                        size_t *total,
-                        struct err *err)
+bool store_events_search(struct store_snapshot *snapshot,
+                         struct arena *arena,
+                         int64_t trace_id,
+                         const struct store_event_query *query,
+                         struct store_event_hit **hits,
+                         size_t *count,
+                         size_t *total,
+                         struct err *err)
 {
     struct search *search = arena_calloc(arena, 1, sizeof *search);
     struct db *db;
     if (search == NULL) {
         return no_memory(err);
     }
-    search->key = key;
-    search->limit = limit;
-    search->count_max = count_max;
+    search->key = query->key;
+    search->limit = query->limit;
+    search->count_max = query->count_max;
     bool ok = event_reader_begin(&search->reader, snapshot, trace_id, &db, err);
     if (ok) {
-        search->is_unbounded = start_ns == INT64_MIN && end_ns == INT64_MAX;
-        search->start_ns = event_to_file_time(&search->reader, start_ns);
-        search->end_ns = event_to_file_time(&search->reader, end_ns);
+        search->is_unbounded = query->start_ns == INT64_MIN && query->end_ns == INT64_MAX;
+        search->start_ns = event_to_file_time(&search->reader, query->start_ns);
+        search->end_ns = event_to_file_time(&search->reader, query->end_ns);
         loaded_block_init(&search->loaded);
-        ok = run(search, db, arena, q, hits, err);
+        ok = run(search, db, arena, query->q, hits, err);
         *count = search->heap_count;
         *total = search->total;
         event_reader_close(&search->reader);
     }
     return ok;
-}
-
-bool store_events_search(struct store_snapshot *snapshot,
-                         struct arena *arena,
-                         int64_t trace_id,
-                         const char *q,
-                         int64_t start_ns,
-                         int64_t end_ns,
-                         size_t limit,
-                         size_t count_max,
-                         struct store_event_hit **hits,
-                         size_t *count,
-                         size_t *total,
-                         struct err *err)
-{
-    return find_events(snapshot, arena, trace_id, NULL, q, start_ns, end_ns, limit, count_max, hits,
-                       count, total, err);
-}
-
-bool store_events_with(struct store_snapshot *snapshot,
-                       struct arena *arena,
-                       int64_t trace_id,
-                       const char *key,
-                       const char *q,
-                       size_t limit,
-                       struct store_event_hit **hits,
-                       size_t *count,
-                       struct err *err)
-{
-    size_t total;
-    return find_events(snapshot, arena, trace_id, key, q, INT64_MIN, INT64_MAX, limit, limit, hits,
-                       count, &total, err);
 }

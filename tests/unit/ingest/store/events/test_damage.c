@@ -104,8 +104,9 @@ static size_t read_all(struct fixture *f, int64_t id)
         refused += !ok;
     }
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
-        bool ok = READ(f->store, store_events_search, &f->arena, id, queries[i], INT64_MIN, 25000,
-                       9, 99, &hits, &count, &total, &f->err);
+        bool ok = READ(f->store, store_events_search, &f->arena, id,
+                       &(struct store_event_query){queries[i], NULL, INT64_MIN, 25000, 9, 99},
+                       &hits, &count, &total, &f->err);
         expect_sound(f, ok);
         refused += !ok;
     }

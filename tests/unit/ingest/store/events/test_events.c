@@ -144,8 +144,9 @@ static void what_is_not_there_is_told(void **state)
     assert_fails(f, READ(f->store, store_export_open, 999, 0, 1, &from, &f->err), ERR_NOT_FOUND);
     assert_fails(f, READ(f->store, store_export_open, without, 0, 1, &from, &f->err), ERR_GONE);
     assert_fails(f,
-                 READ(f->store, store_events_search, &f->arena, without, "x", INT64_MIN, INT64_MAX,
-                      9, 9, &hits, &count, &total, &f->err),
+                 READ(f->store, store_events_search, &f->arena, without,
+                      &(struct store_event_query){"x", NULL, INT64_MIN, INT64_MAX, 9, 9}, &hits,
+                      &count, &total, &f->err),
                  ERR_GONE);
 }
 

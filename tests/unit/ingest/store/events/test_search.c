@@ -64,8 +64,9 @@ static void expect_hits(struct fixture *f,
     struct buf got;
     size_t count;
     size_t total;
-    assert_ok(f, READ(f->store, store_events_search, &f->arena, id, q, start_ns, end_ns, 100, 1000,
-                      &hits, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){q, NULL, start_ns, end_ns, 100, 1000}, &hits,
+                      &count, &total, &f->err));
     buf_init(&got, 10000);
     buf_puts(&got, "");
     for (size_t i = 0; i < count; i++) {
@@ -96,8 +97,9 @@ static void hits_tell_of_their_event(void **state)
     size_t total;
     for (size_t whole = 0; whole <= EVENTS; whole += EVENTS) {
         int64_t id = store_events(f, whole == 0 ? "a" : "b", events, EVENTS, whole, 15000);
-        assert_ok(f, READ(f->store, store_events_search, &f->arena, id, "sgemm", INT64_MIN,
-                          INT64_MAX, 5, 5, &hits, &count, &total, &f->err));
+        assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                          &(struct store_event_query){"sgemm", NULL, INT64_MIN, INT64_MAX, 5, 5},
+                          &hits, &count, &total, &f->err));
         assert_int_equal(count, 1);
         const struct store_event *e = &hits[0].event;
         assert_string_equal(e->name, "Volta_sgemm");
@@ -156,8 +158,10 @@ static void the_first_by_start_are_given(void **state)
     size_t count;
     size_t total;
     int64_t id = store_many(f);
-    assert_ok(f, READ(f->store, store_events_search, &f->arena, id, "EARLY 3", INT64_MIN, INT64_MAX,
-                      10, SIZE_MAX, &hits, &count, &total, &f->err));
+    assert_ok(f,
+              READ(f->store, store_events_search, &f->arena, id,
+                   &(struct store_event_query){"EARLY 3", NULL, INT64_MIN, INT64_MAX, 10, SIZE_MAX},
+                   &hits, &count, &total, &f->err));
     assert_int_equal(count, 10);
     assert_int_equal(total, (3 * EVENT_BATCH_EVENTS + 3) / 7);
     for (size_t i = 0; i < count; i++) {
@@ -166,8 +170,9 @@ static void the_first_by_start_are_given(void **state)
     }
     assert_true(hits[0].event.event > 3 * EVENT_BATCH_EVENTS - 8);
     /* Equal starts: by number. */
-    assert_ok(f, READ(f->store, store_events_search, &f->arena, id, "late", 0, 10000, 6, SIZE_MAX,
-                      &hits, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){"late", NULL, 0, 10000, 6, SIZE_MAX}, &hits,
+                      &count, &total, &f->err));
     for (uint32_t i = 0; i < 6; i++) {
         static const uint32_t order[] = {1, 3, 2, 5, 4, 7};
         assert_int_equal(hits[i].event.event, MANY - order[i]);
@@ -181,16 +186,19 @@ static void the_search_ends_at_a_count(void **state)
     size_t count;
     size_t total;
     int64_t id = store_many(f);
-    assert_ok(f, READ(f->store, store_events_search, &f->arena, id, "e", INT64_MIN, INT64_MAX, 3,
-                      100, &hits, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){"e", NULL, INT64_MIN, INT64_MAX, 3, 100}, &hits,
+                      &count, &total, &f->err));
     assert_int_equal(count, 3);
     assert_int_equal(total, 100);
-    assert_ok(f, READ(f->store, store_events_search, &f->arena, id, "e", INT64_MIN, INT64_MAX, 0,
-                      SIZE_MAX, &hits, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){"e", NULL, INT64_MIN, INT64_MAX, 0, SIZE_MAX},
+                      &hits, &count, &total, &f->err));
     assert_int_equal(count, 0);
     assert_int_equal(total, MANY);
-    assert_ok(f, READ(f->store, store_events_search, &f->arena, id, "", INT64_MIN, INT64_MAX, 1, 7,
-                      &hits, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){"", NULL, INT64_MIN, INT64_MAX, 1, 7}, &hits,
+                      &count, &total, &f->err));
     assert_int_equal(total, 7);
 }
 
@@ -202,15 +210,18 @@ static void blocks_that_cannot_match_are_not_read(void **state)
     struct store_event_hit *hits;
     size_t count;
     size_t total;
-    assert_ok(f, READ(f->store, store_events_search, &f->arena, id, "late", INT64_MIN, INT64_MAX, 3,
-                      SIZE_MAX, &hits, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){"late", NULL, INT64_MIN, INT64_MAX, 3, SIZE_MAX},
+                      &hits, &count, &total, &f->err));
     assert_int_equal(total, EVENT_BATCH_EVENTS);
-    assert_ok(f, READ(f->store, store_events_search, &f->arena, id, "16000", INT64_MIN, INT64_MAX,
-                      3, SIZE_MAX, &hits, &count, &total, &f->err));
+    assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){"16000", NULL, INT64_MIN, INT64_MAX, 3, SIZE_MAX},
+                      &hits, &count, &total, &f->err));
     assert_int_equal(total, 1);
     assert_fails(f,
-                 READ(f->store, store_events_search, &f->arena, id, "12", INT64_MIN, INT64_MAX, 3,
-                      SIZE_MAX, &hits, &count, &total, &f->err),
+                 READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){"12", NULL, INT64_MIN, INT64_MAX, 3, SIZE_MAX},
+                      &hits, &count, &total, &f->err),
                  ERR_STORE);
 }
 
@@ -232,17 +243,22 @@ static void one_argument_is_asked_for(void **state)
         int64_t id = store_events(f, whole == 0 ? "slots" : "texts", made, MADE, whole, 0);
         struct store_event_hit *hits;
         size_t count;
-        assert_ok(f, READ(f->store, store_events_with, &f->arena, id, "id", "64", 1, &hits, &count,
-                          &f->err));
+        size_t total;
+        assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                          &(struct store_event_query){"64", "id", INT64_MIN, INT64_MAX, 1, 1},
+                          &hits, &count, &total, &f->err));
         assert_int_equal(count, 1);
         assert_int_equal(hits[0].event.event, 3);
         assert_string_equal(hits[0].key, "id");
-        assert_ok(f, READ(f->store, store_events_with, &f->arena, id, "id", "64", 9, &hits, &count,
-                          &f->err));
+        assert_ok(f, READ(f->store, store_events_search, &f->arena, id,
+                          &(struct store_event_query){"64", "id", INT64_MIN, INT64_MAX, 9, 9},
+                          &hits, &count, &total, &f->err));
         assert_int_equal(count, 2);
         assert_int_equal(hits[1].event.event, 4);
-        assert_ok(f, READ(f->store, store_events_with, &f->arena, id, "External id", "64", 9, &hits,
-                          &count, &f->err));
+        assert_ok(f,
+                  READ(f->store, store_events_search, &f->arena, id,
+                       &(struct store_event_query){"64", "External id", INT64_MIN, INT64_MAX, 9, 9},
+                       &hits, &count, &total, &f->err));
         assert_int_equal(count, 1);
         assert_int_equal(hits[0].event.event, 0);
     }
@@ -259,8 +275,9 @@ static void a_long_text_is_refused(void **state)
     q[sizeof q - 1] = '\0';
     int64_t id = store_events(f, "a", events, EVENTS, 0, 0);
     assert_fails(f,
-                 READ(f->store, store_events_search, &f->arena, id, q, INT64_MIN, INT64_MAX, 3, 3,
-                      &hits, &count, &total, &f->err),
+                 READ(f->store, store_events_search, &f->arena, id,
+                      &(struct store_event_query){q, NULL, INT64_MIN, INT64_MAX, 3, 3}, &hits,
+                      &count, &total, &f->err),
                  ERR_BAD_REQUEST);
 }
 
