@@ -408,6 +408,11 @@ bool store_is_on_server(const struct store *store)
     return store->database_url != NULL;
 }
 
+bool store_is_shared(const struct store *store)
+{
+    return store->is_shared;
+}
+
 bool store_ready(struct store *store, struct err *err)
 {
     struct db *db;

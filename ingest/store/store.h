@@ -56,6 +56,8 @@ bool store_open_at(struct store **out,
                    struct err *err) KS_MUST_USE;
 void store_close(struct store *store); /* NULL is allowed */
 bool store_is_on_server(const struct store *store);
+/* On a server, with objects: other servers may join. */
+bool store_is_shared(const struct store *store);
 /* Runs a cheap query (for /readyz). False when the database does not answer. */
 bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
 /* False, with ERR_UNAVAILABLE and the cause, while the objects do not answer: then uploads are

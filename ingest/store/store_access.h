@@ -129,8 +129,6 @@ struct store_wrong_tokens {
     int64_t count;                             /* that are not forgiven: one a second is */
 };
 
-/* Whether other servers may join. */
-bool store_is_shared(const struct store *store);
 /* Adds to what is counted of these addresses, which are different ones. */
 bool store_wrong_tokens_add(struct store *store,
                             const struct store_wrong_tokens *rows,

@@ -470,6 +470,9 @@ static bool has_room(struct jobs *jobs, struct err *err)
 {
     uint64_t queued = 0;
     uint64_t again = 0;
+    if (jobs->max_queued == 0) {
+        return true;
+    }
     if (!store_jobs_unclaimed(jobs->store, &queued, &again, err)) {
         return false;
     }
@@ -478,7 +481,7 @@ static bool has_room(struct jobs *jobs, struct err *err)
         queued += job->state == JOB_QUEUED && !job->is_again;
     }
     (void)pthread_mutex_unlock(&jobs->lock);
-    return jobs->max_queued == 0 || queued < jobs->max_queued ||
+    return queued < jobs->max_queued ||
            err_set(err, ERR_UNAVAILABLE,
                    "%" PRIu64 " files wait for their analysis, as many as may "
                    "(--max-queued-jobs); try again when some are done",

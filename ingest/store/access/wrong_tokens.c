@@ -3,11 +3,6 @@
 
 #include <stdio.h>
 
-bool store_is_shared(const struct store *store)
-{
-    return store->is_shared;
-}
-
 static bool add(struct db *db, const struct store_wrong_tokens *row, struct err *err)
 {
     struct db_stmt st;
