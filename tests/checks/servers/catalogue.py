@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import kinetoscope  # noqa: E402: beside this folder
+from servers.link import CommitLink  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 
 UNIT = ('access', 'catalogue', 'comparisons', 'cycles', 'events_events', 'history_cache', 'history_webhooks', 'leases', 'notes', 'objects_blob_objects',
@@ -36,8 +37,8 @@ class Case(unittest.TestCase):
     def database(self):
         return Postgres(self.folder / 'server')
 
-    def serve(self, database, data_dir=None):
-        return kinetoscope.Server('--database-url', database.url, data_dir=data_dir or self.data_dir)
+    def serve(self, database, data_dir=None, url=None):
+        return kinetoscope.Server('--database-url', url or database.url, data_dir=data_dir or self.data_dir)
 
     def trace(self, number):
         return json.dumps({**FIXTURE, 'number': number}).encode()
@@ -85,6 +86,29 @@ class Case(unittest.TestCase):
         with database, self.serve(database) as server:
             again = {row['file_name'] for row in server.get('/api/v1/traces?limit=1000').json()['traces']}
             self.assertEqual(names - again, set())
+
+    def test_a_commit_that_is_lost_with_its_connection(self):
+        """Whether it came through is looked up, neither taken for granted nor for lost: by each transaction of an upload."""
+        with self.database() as database:
+            link = CommitLink(database.port)
+            self.addCleanup(link.stop)
+            with self.serve(database, url=database.url.replace(str(database.port), str(link.port))) as server:
+                self.assertEqual(server.put('run', 'first.json', self.trace(-1)).status, 201)
+                statuses = {'answer': [], 'commit': []}
+                for number in range(4 * 2):
+                    for what, seen in statuses.items():
+                        name = '%s%d.json' % (what, number)
+                        link.lose(what, number % 4)
+                        seen.append(server.put('run', name, self.trace(name)).status)
+                        kinetoscope.until(lambda: link.lost, 'a commit is lost', 30)
+                        if seen[-1] != 201:
+                            kinetoscope.until(lambda name=name: server.put('run', name, self.trace(name)).status in (200, 201), 'it is there', 30)
+                        names = [row['file_name'] for row in server.get('/api/v1/traces?limit=1000').json()['traces']]
+                        self.assertEqual(names.count(name), 1, (name, seen, server.log()[-2000:]))
+                print('answers lost: %s; commits lost: %s' % (statuses['answer'], statuses['commit']))
+                self.assertEqual(set(statuses['answer']), {201}, server.log()[-2000:])
+                self.assertLessEqual(set(statuses['commit']), {201, 503})
+                self.assertIn(503, statuses['commit'])
 
     def test_an_upload_takes_few_statements(self):
         """Each costs a turn to the database and back, and processor time there."""

@@ -28,7 +28,8 @@ class Link:
                 far_reader, far_writer = await asyncio.open_connection('127.0.0.1', self.to, limit=CHUNK_BYTES)
                 ends.add(far_writer)
                 self.ends.add(far_writer)
-                await asyncio.gather(self.pump(reader, far_writer), self.pump(far_reader, writer, self.delay_s))
+                forth, back = self.looks()
+                await asyncio.gather(self.pump(reader, far_writer, 0.0, forth), self.pump(far_reader, writer, self.delay_s, back))
         except OSError:
             pass  # one of them is gone: so is the connection
         finally:
@@ -36,7 +37,11 @@ class Link:
             for end in ends:
                 end.close()
 
-    async def pump(self, reader, writer, delay_s=0.0):
+    def looks(self):
+        """What looks at the pieces of a connection, there and back, before they go on; OSError ends it."""
+        return (lambda _: None,) * 2
+
+    async def pump(self, reader, writer, delay_s, look):
         queue = asyncio.Queue(CHUNKS)
 
         async def read():
@@ -54,6 +59,7 @@ class Link:
                 if due > self.loop.time():
                     await asyncio.sleep(due - self.loop.time())
                 await self.flows.wait()
+                look(piece)
                 if not piece:
                     writer.write_eof()
                     return
@@ -86,3 +92,41 @@ class Link:
         self.cut()
         self.loop.call_soon_threadsafe(self.server.close)
         self.loop.call_soon_threadsafe(self.loop.stop)
+
+
+class CommitLink(Link):
+    """To PostgreSQL. A commit of a writer does not come through, or nobody hears that it did: the connection ends in the middle."""
+
+    def __init__(self, to):
+        super().__init__(to)
+        self.loses, self.after, self.lost = None, 0, 0
+
+    def lose(self, what, after=0):
+        """The `commit`, or the `answer` to it; not those of the next `after` transactions, but of the one behind them."""
+        self.loses, self.after, self.lost = what, after, 0
+
+    def looks(self):
+        writes = waits = False
+
+        def forth(piece):
+            nonlocal writes, waits
+            if b'INSERT INTO commit_mark' in piece:
+                writes = True
+            if not (writes and self.loses and b'COMMIT\0' in piece):
+                return
+            writes = False
+            if self.after > 0:
+                self.after -= 1
+            elif self.loses == 'commit':
+                self.end()
+            else:
+                waits = True
+
+        def back(_):
+            if waits:
+                self.end()
+        return forth, back
+
+    def end(self):
+        self.loses, self.lost = None, self.lost + 1
+        raise ConnectionAbortedError
