@@ -87,6 +87,19 @@ class Case(unittest.TestCase):
             again = {row['file_name'] for row in server.get('/api/v1/traces?limit=1000').json()['traces']}
             self.assertEqual(names - again, set())
 
+    def test_all_connections_follow_to_a_new_primary(self):
+        """The first that reaches it must not make the others too old for it."""
+        with self.database() as database, self.serve(database) as server:
+            for number in range(4):
+                self.assertEqual(server.put('run', 'before%d.json' % number, self.trace(number)).status, 201)
+                database.promote()
+                kinetoscope.until(lambda: server.get('/readyz').status == 200, 'the server goes on', 30)
+                lines = len(server.log().splitlines())
+                time.sleep(1)
+                self.assertEqual(server.get('/api/v1/traces').status, 200)
+                kinetoscope.until(lambda number=number: server.put('run', 'after%d.json' % number, self.trace(10 + number)).status in (200, 201), 'uploads are taken', 30)
+                self.assertNotIn('was the primary before', '\n'.join(server.log().splitlines()[lines:]))
+
     def test_a_commit_that_is_lost_with_its_connection(self):
         """Whether it came through is looked up, neither taken for granted nor for lost: by each transaction of an upload."""
         with self.database() as database:

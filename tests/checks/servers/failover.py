@@ -44,6 +44,11 @@ class Case(unittest.TestCase):
             began, before = time.monotonic(), [len(names) for names in acknowledged]
             kinetoscope.until(lambda: all(len(names) > count + 2 for names, count in zip(acknowledged, before)), 'both go on', 120)
             print('writes on both after %.1f s' % (time.monotonic() - began))
+        except AssertionError:
+            print('answers: %s\nthe monitor:\n%s' % (statuses, self.database.story()))
+            for node in nodes:
+                print('%s, %d acknowledged:\n%s' % (node.name, len(acknowledged[nodes.index(node)]), node.log()[-3000:]))
+            raise
         finally:
             stop.set()
             for client in clients:

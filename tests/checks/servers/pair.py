@@ -122,6 +122,10 @@ class Pair:
         rows = self.at_monitor('SELECT nodename, reportedstate FROM pgautofailover.node')
         return dict(line.split('|') for line in rows.splitlines() if '|' in line)
 
+    def story(self):
+        """What the monitor saw and decided, the last first."""
+        return self.at_monitor('SELECT eventtime::time(1), nodename, reportedstate, goalstate, description FROM pgautofailover.event ORDER BY eventid DESC LIMIT 25')
+
     def await_pair(self):
         kinetoscope.until(lambda: sorted(self.states().values()) == ['primary', 'secondary'], 'a primary and its standby', START_S)
 

@@ -61,5 +61,15 @@ class Postgres:
     def kill(self):
         self.run('pg_ctl', '-D', self.data, '-m', 'immediate', 'stop')
 
+    def promote(self):
+        """Stops it and comes back as a standby that was promoted: another timeline."""
+        self.kill()
+        marker = pathlib.Path(self.data, 'standby.signal')
+        marker.touch()
+        if self.user:
+            shutil.chown(marker, self.user)
+        self.start()
+        self.run('pg_ctl', '-w', '-D', self.data, 'promote')
+
     def __exit__(self, *_):
         self.kill()

@@ -122,6 +122,7 @@ static bool connect_once(struct postgres_db *db, struct err *err)
     db->generation++;
     db->is_dropped = false;
     db->has_marks = false;
+    db->timeline = 0; /* of the new connection nothing is known; the old one's would make it lost */
     if (postgres_is_lost(db)) {
         return postgres_failed(db, NULL, err);
     }
@@ -136,7 +137,6 @@ static bool connect_once(struct postgres_db *db, struct err *err)
         db->db.path = path;
     }
     struct err failure = ERR_INIT;
-    db->timeline = 0;
     if (!set_up(db, &failure) || !find_timeline(db, &failure) ||
         (!follow_timeline(db) && !postgres_failed(db, NULL, &failure))) {
         /* Half set up it must not be used. */
