@@ -6,7 +6,7 @@
 #
 #   --quick   the unit tests only, each sweep over thousands of cases as a sample: under a minute from a built tree, without
 #             a browser, for the time between two edits
-#   --long    also a thousand rounds of damage, two hundred kills of the server, longer fuzzing, a pristine Debian
+#   --long    also a thousand rounds of damage, two hundred kills of the server, longer fuzzing, deeper analysis, a pristine Debian
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -60,7 +60,7 @@ main() {
     build_tests
     export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}"
     export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
-    local jobs=2
+    local jobs=3 # for two processors: those that stand on other servers mostly wait
     if [[ $quick == yes ]]; then
         export KINETOSCOPE_QUICK=1
         jobs=$((2 * $(nproc))) # many of them wait for the disk
