@@ -61,6 +61,7 @@ static void free_item(struct format_item *item)
 {
     event_recorder_destroy(item->recorder);
     free(item->worker);
+    free(item->part);
     trace_destroy(item->model);
     kernel_table_destroy(item->kernel_table);
     results_destroy(item->results);
@@ -222,12 +223,41 @@ bool format_item_end_events(struct format_item *item, struct err *err)
     return ok;
 }
 
-void format_bundle_free(struct format_bundle *bundle)
+static void free_items(struct format_bundle *bundle)
 {
     for (size_t i = 0; i < bundle->item_count; i++) {
         free_item(&bundle->items[i]);
     }
     free(bundle->items);
+    bundle->items = NULL;
+    bundle->item_count = 0;
+}
+
+bool format_bundle_next(struct format_bundle *bundle,
+                        const struct format_options *options,
+                        bool *ended,
+                        struct err *err)
+{
+    static const struct format_item none = {.worker = NULL};
+    struct format_rest *rest = bundle->rest;
+    const char *format = bundle->format;
+    *ended = rest == NULL;
+    if (*ended) {
+        return true;
+    }
+    free_items(bundle);
+    bool ok = format_bundle_one(bundle, none, err);
+    bundle->rest = rest;
+    bundle->format = format;
+    return ok && rest->next(rest, options, bundle->items, ended, err);
+}
+
+void format_bundle_free(struct format_bundle *bundle)
+{
+    free_items(bundle);
+    if (bundle->rest != NULL) {
+        bundle->rest->free(bundle->rest);
+    }
     *bundle = (struct format_bundle){.format = NULL};
 }
 

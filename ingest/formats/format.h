@@ -16,17 +16,30 @@
 #include <stddef.h>
 
 struct event_recorder;
+struct format_options;
 
 /* One trace of a file. Exactly one of `model`, `kernel_table` and `results` is set; the bundle owns
  * all of them. */
 struct format_item {
     char *worker; /* worker that the file names ("MLU 0"), malloc'ed; NULL: the file name decides */
+    char *part;   /* tells it from the other traces of the file, behind the name of the file;
+                     malloc'ed; NULL: there are no others */
     struct trace *model;
     struct event_recorder *recorder; /* of the model's log, while it may still be on its way to the
                                         sink; NULL: it is there */
     struct kernel_table *kernel_table;
     struct trace_results *results; /* results in the file: answers of a server, cycles of a
                                       perf-data table, counters, a comparison */
+};
+
+/* Traces of a file that are not read yet: a sink of events receives one after the other. */
+struct format_rest {
+    bool (*next)(struct format_rest *rest,
+                 const struct format_options *options,
+                 struct format_item *item, /* zeroed; freed with the bundle */
+                 bool *ended,
+                 struct err *err);
+    void (*free)(struct format_rest *rest);
 };
 
 struct format_bundle {
@@ -38,6 +51,7 @@ struct format_bundle {
     const char *format;
     struct format_item *items;
     size_t item_count;
+    struct format_rest *rest; /* NULL: the items are all */
 };
 
 struct format_options {
@@ -66,6 +80,12 @@ bool format_read(struct input *in,
 /* Waits until the events of the item are with the sink; call it before what needs them there.
  * False: the sink failed. */
 bool format_item_end_events(struct format_item *item, struct err *err) KS_MUST_USE;
+/* Puts the next trace of the file in place of the items; *ended: there is none. `options` are those
+ * of format_read, and so are the errors. */
+bool format_bundle_next(struct format_bundle *bundle,
+                        const struct format_options *options,
+                        bool *ended,
+                        struct err *err) KS_MUST_USE;
 void format_bundle_free(struct format_bundle *bundle);
 
 /* Splits a file name into worker and span digits ("" when none) [TB-2a]:

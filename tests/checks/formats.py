@@ -280,6 +280,22 @@ class Recordings(unittest.TestCase):
             self.assertEqual([w['code'] for w in cut['warnings']][:1], ['truncated'])
 
 
+    def test_processes_of_rocprof(self):
+        with kinetoscope.Server() as server:
+            content = recordings.rocprof_processes()
+            traces = kinetoscope.uploaded(server.put('recordings', 'all.json', content))
+            self.assertEqual([trace['worker'] for trace in traces], ['all/12', 'all/14', 'all/process 4'])
+            for trace in traces:
+                base = '/api/v1/traces/%d/' % trace['id']
+                self.assertEqual((trace['format'], server.get(base + 'contents').json()['links']), ('rocprofv3-json', {'device_activities': 3, 'linked': 1}))
+                self.assertEqual({server.get(base + 'events/%d' % at).json()['name'] for at in range(trace['events'])},
+                                 {'gemm(float)', 'ncclDevKernel_Generic', 'memory copy', 'hipLaunchKernel'})
+            cut = kinetoscope.uploaded(server.put('cut', 'all.json', content[:content.index(b'"pid": 14') + 2]))
+            self.assertEqual([(trace['worker'], [w['code'] for w in trace['warnings']]) for trace in cut], [('all', ['truncated'])])
+            answer = server.put('none', 'all.json', recordings.rocprof({}, {}))
+            self.assertIn('--kernel-trace', answer.body.decode())
+
+
 class Operators(unittest.TestCase):
     """Device time reaches the operators that a recorder names [FMT-0.5]."""
 

@@ -191,6 +191,22 @@ static void read_zip(const uint8_t *bytes, size_t len)
     zip_close(zip);
 }
 
+/* The other traces of a file that has several. */
+static void read_rest(struct format_bundle *bundle)
+{
+    const struct format_options options = {.memory_budget_bytes = (size_t)256 << 20};
+    bool ended = false;
+    for (bool ok = true; ok && !ended;) {
+        struct err err = ERR_INIT;
+        ok = format_bundle_next(bundle, &options, &ended, &err);
+        fuzz_require(ok || err.msg[0] != '\0', "who refuses says why");
+        if (ok && !ended) {
+            fuzz_analyse(bundle);
+            ask_contents(bundle);
+        }
+    }
+}
+
 int fuzz_one_input(const uint8_t *bytes, size_t len)
 {
     struct format_bundle bundle;
@@ -210,6 +226,7 @@ int fuzz_one_input(const uint8_t *bytes, size_t len)
     if (is_database(bytes, len) ? read_database(bytes, len, &bundle)
                                 : fuzz_read_and_analyse(bytes, len, &bundle)) {
         ask_contents(&bundle);
+        read_rest(&bundle);
         format_bundle_free(&bundle);
     }
     return 0;

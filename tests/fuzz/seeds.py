@@ -248,6 +248,7 @@ def others():
             'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(),
             'execution': recordings.execution_trace(), 'execution_1_0_1': recordings.execution_trace('1.0.1'), 'chakra_json': recordings.chakra_json(), 'chakra': recordings.chakra(),
             'rocprof': recordings.rocprof(),
+            'rocprof_processes': recordings.rocprof_processes(),
             'ascend': recordings.ascend_trace(), 'ascend_db': recordings.ascend_database(), 'nsys': recordings.nsys(), 'collapsed': recordings.collapsed(),
             'speedscope': recordings.speedscope(), 'proton': recordings.proton(), 'zip': recordings.archive({'a.json': recordings.ascend_trace()})}
 

@@ -9,6 +9,7 @@
 #include "ingest/formats/format.h"
 #include "ingest/jobs/pipeline/details.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,18 @@ static void name_cycles(struct trace_results *results, const char *file_name)
 
 /* ---- analysing and handing on ---- */
 
+/* Frees the worker. NULL without memory. */
+static char *with_part(char *worker, const char *part)
+{
+    size_t size = strlen(worker) + strlen(part) + 2;
+    char *both = malloc(size);
+    if (both != NULL) {
+        (void)snprintf(both, size, "%s/%s", worker, part);
+    }
+    free(worker);
+    return both;
+}
+
 static bool name_item(struct format_item *from,
                       const char *format,
                       const struct pipeline_name *name,
@@ -98,7 +111,7 @@ static bool name_item(struct format_item *from,
         worker = from->worker;
         from->worker = NULL;
     }
-    to->worker = worker;
+    to->worker = worker == NULL || from->part == NULL ? worker : with_part(worker, from->part);
     to->member = name->member == NULL ? NULL : strdup(name->member);
     to->format = format;
     return (ok && to->worker != NULL && (to->member != NULL || name->member == NULL)) ||
@@ -434,8 +447,14 @@ bool pipeline_file(const struct pipeline_way *way,
         return false;
     }
     ok = bundle.item_count > 0 || err_set(err, ERR_BAD_INPUT, "the file holds no trace");
-    for (size_t i = 0; ok && i < bundle.item_count; i++) {
-        ok = hand_on(way, &bundle.items[i], bundle.format, name, err);
+    for (bool ended = false; ok && !ended;) {
+        for (size_t i = 0; ok && i < bundle.item_count; i++) {
+            ok = hand_on(way, &bundle.items[i], bundle.format, name, err);
+        }
+        if (bundle.rest != NULL) {
+            pipeline_set_stage(way, STAGE_READING);
+        }
+        ok = ok && format_bundle_next(&bundle, &options, &ended, err);
     }
     format_bundle_free(&bundle);
     return ok;
