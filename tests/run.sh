@@ -40,6 +40,7 @@ install_everything() {
         return
     fi
     install_missing "${test_packages[@]}"
+    install_missing mold || say "not here, ld links the tests, which takes longer: mold"
     local package
     for package in "${server_packages[@]}"; do
         install_missing "$package" || say "not here, its checks are skipped: $package"
@@ -47,10 +48,13 @@ install_everything() {
     [[ $long == OFF ]] || install_missing debootstrap
 }
 
-# -O1: sanitizers stay readable and the run short. Not RelWithDebInfo, which would drop assert().
+# -O1: sanitizers stay readable and the run short; -g1: their reports need functions and lines, no more. Not
+# RelWithDebInfo, which would drop assert().
 build_tests() {
-    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DKS_SANITIZE=ON \
-        -DKS_WERROR=ON -DKS_CHECKS=ON -DKS_LONG_TESTS="$long"
+    local linker=
+    ! command -v mold >/dev/null || linker=-fuse-ld=mold
+    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g1" -DCMAKE_EXE_LINKER_FLAGS="$linker" \
+        -DKS_SANITIZE=ON -DKS_WERROR=ON -DKS_CHECKS=ON -DKS_LONG_TESTS="$long"
     cmake --build "$build" -j"$(nproc)"
 }
 

@@ -194,7 +194,7 @@ export const clipboard = (page) => page.evaluate(() => navigator.clipboard.readT
 
 /** The rules that axe finds broken, serious and critical ones only. @param {import('playwright-core').Page} page */
 export async function axeFaults(page) {
-    await page.evaluate(axeSource);
+    if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axeSource);
     // @ts-ignore: axe is the page's by now
     const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
     return result.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')

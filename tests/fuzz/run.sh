@@ -40,7 +40,7 @@ has_libfuzzer() {
 }
 
 build_targets() {
-    cmake -S "$here/../.." -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" \
+    cmake -S "$here/../.." -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g1" \
         -DKS_SANITIZE=ON -DKS_FUZZ=ON >"$build/build.log"
     # From the folder of the targets: what they need, and not the page.
     cmake --build "$build" --target fuzz_targets -j"$jobs" >>"$build/build.log" || { tail -40 "$build/build.log" && exit 1; }
