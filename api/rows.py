@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes what the declared tables (ingest/model/tables/*.def) say of their rows into api/openapi.json and
-static/js/lib/rows.d.ts; with --check it only says whether they say so already.
+static/js/lib/types/rows.d.ts; with --check it only says whether they say so already.
 
 Of a property that stands in openapi.json already, `enum` and `example` are kept: write them there. A line
 MEMBER(name) stands for a member that only JSON has, whose schema is written by hand.
@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OPENAPI = ROOT / 'api/openapi.json'
-TYPES = ROOT / 'static/js/lib/rows.d.ts'
+TYPES = ROOT / 'static/js/lib/types/rows.d.ts'
 LINE = 120
 JSON_TYPES = {'INT': 'integer', 'FLAG': 'boolean', 'MAYBE': 'boolean', 'BITS': 'integer', 'REAL': 'number', 'TEXT': 'string', 'SHARED': 'string',
               'RATIO': 'number', 'DELTA': 'integer', 'WIDE': 'integer', 'JSON': 'array', 'SIZE': 'integer', 'NUMBER': 'number'}

@@ -13,7 +13,7 @@
 #include "ingest/base/memory/arena.h"
 #include "ingest/base/order.h"
 #include "ingest/base/text/strtab.h"
-#include "ingest/model/recorded.h"
+#include "ingest/model/recorders/recorded.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/recorded.h"
+#include "ingest/model/recorders/recorded.h"
 #include "ingest/model/tables/table.h"
 #include "ingest/model/trace.h"
 

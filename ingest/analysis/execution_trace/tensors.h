@@ -8,7 +8,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/execution_trace.h"
+#include "ingest/model/recorders/execution_trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/memory/arena.h"
-#include "ingest/model/memory_snapshot.h"
+#include "ingest/model/recorders/memory_snapshot.h"
 #include "ingest/model/tables/table.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 
 #include "ingest/analysis/memory_snapshot/memory_snapshot.h"
 #include "ingest/base/attr.h"
-#include "ingest/model/memory_snapshot.h"
+#include "ingest/model/recorders/memory_snapshot.h"
 
 #include <stdbool.h>
 #include <stddef.h>

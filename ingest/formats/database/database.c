@@ -1,7 +1,7 @@
 #include "ingest/formats/database/database.h"
 
+#include "ingest/base/files/write_all.h"
 #include "ingest/base/text/buf.h"
-#include "ingest/base/write_all.h"
 
 #include <errno.h>
 #include <inttypes.h>

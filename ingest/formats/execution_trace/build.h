@@ -6,7 +6,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/formats/execution_trace/literal.h"
-#include "ingest/model/execution_trace.h"
+#include "ingest/model/recorders/execution_trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>

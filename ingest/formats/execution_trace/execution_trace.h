@@ -11,7 +11,7 @@
 #include "ingest/base/err.h"
 #include "ingest/formats/format.h"
 #include "ingest/formats/json/text_stream.h"
-#include "ingest/model/execution_trace.h"
+#include "ingest/model/recorders/execution_trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
 #include "ingest/formats/memory_snapshot/pickle.h"
-#include "ingest/model/memory_snapshot.h"
+#include "ingest/model/recorders/memory_snapshot.h"
 
 /* O(pickle), however often its values refer to one another. ERR_BAD_INPUT: no snapshot;
  * ERR_NO_MEMORY. *out is the caller's. */

@@ -10,7 +10,7 @@
 #include "ingest/base/err.h"
 #include "ingest/formats/format.h"
 #include "ingest/formats/json/text_stream.h"
-#include "ingest/model/memory_snapshot.h"
+#include "ingest/model/recorders/memory_snapshot.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/base/text/strtab.h"
-#include "ingest/model/recorded.h"
+#include "ingest/model/recorders/recorded.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@
 #include "ingest/base/text/json_write.h"
 #include "ingest/formats/format.h"
 #include "ingest/formats/relay/op_types.h"
-#include "ingest/model/recorded.h"
+#include "ingest/model/recorders/recorded.h"
 #include "ingest/model/warning.h"
 
 #include <stdbool.h>

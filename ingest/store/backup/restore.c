@@ -1,7 +1,7 @@
 /* The way back of backup.c: blobs at their places, each held against its hash; the database
  * last under its name, when it is known to be whole. */
+#include "ingest/base/files/write_all.h"
 #include "ingest/base/sha256.h"
-#include "ingest/base/write_all.h"
 #include "ingest/store/backup/backup.h"
 #include "ingest/store/backup/tar.h"
 #include "ingest/store/internal.h"

@@ -1,6 +1,6 @@
 #include "ingest/store/backup/tar.h"
 
-#include "ingest/base/write_all.h"
+#include "ingest/base/files/write_all.h"
 
 #include <errno.h>
 #include <inttypes.h>

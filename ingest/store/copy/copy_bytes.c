@@ -1,8 +1,8 @@
 /* Uploads and files of traces, some at a time by several threads. Each is written beside its place,
  * held against its hash or its length, synced, and then named: what has its name is whole. */
+#include "ingest/base/files/write_all.h"
 #include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"
-#include "ingest/base/write_all.h"
 #include "ingest/store/copy/copy_internal.h"
 #include "ingest/store/files/paths.h"
 #include "ingest/store/objects/blob_objects_internal.h"

@@ -1,5 +1,5 @@
 /* Files of results as objects: put before they are named, fetched when they are not here. */
-#include "ingest/base/file_remove.h"
+#include "ingest/base/files/file_remove.h"
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
 #include "ingest/base/wall_clock.h"

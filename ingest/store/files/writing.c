@@ -3,7 +3,7 @@
 #ifdef __linux__
 #define _GNU_SOURCE /* syncfs */
 #endif
-#include "ingest/base/file_remove.h"
+#include "ingest/base/files/file_remove.h"
 #include "ingest/base/sha256.h"
 #include "ingest/store/db/write_back.h"
 #include "ingest/store/files/paths.h"

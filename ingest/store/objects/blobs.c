@@ -6,7 +6,7 @@
  * objects, the pin has the put instead: the object makes the upload durable, and the file is
  * cached.
  */
-#include "ingest/base/file_remove.h"
+#include "ingest/base/files/file_remove.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/blob_check.h"

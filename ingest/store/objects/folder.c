@@ -1,7 +1,7 @@
 /* Objects in a folder: a key is a path below it. What is being written stands in .writing/ until it
  * is synced. */
+#include "ingest/base/files/write_all.h"
 #include "ingest/base/text/buf.h"
-#include "ingest/base/write_all.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/driver.h"
 

@@ -1,4 +1,4 @@
-#include "ingest/model/execution_trace.h"
+#include "ingest/model/recorders/execution_trace.h"
 
 #include <stdlib.h>
 

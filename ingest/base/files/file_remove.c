@@ -1,4 +1,4 @@
-#include "ingest/base/file_remove.h"
+#include "ingest/base/files/file_remove.h"
 
 #include "ingest/base/thread.h"
 

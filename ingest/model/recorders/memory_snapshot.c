@@ -1,4 +1,4 @@
-#include "ingest/model/memory_snapshot.h"
+#include "ingest/model/recorders/memory_snapshot.h"
 
 #include <stdlib.h>
 
