@@ -2,73 +2,20 @@
 #include "tests/unit/api/view_traces.h"
 
 /* Two threads, a stream, a counter; a launch and its kernel; text that has to be escaped. */
-#define TRACE                                                                                     \
-    VIEW_HEAD                                                                                     \
+// clang-format off
+#define TRACE \
+    VIEW_HEAD \
     "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"python\"}}" \
-    "," VIEW_EVENT("user_annotation", "ProfilerStep#1", 1, 1000, 1000, "") "," VIEW_OP(           \
-        "aten::linear", 1, 1020, 220,                                                             \
-        1) "," VIEW_OP("aten::empty", 1, 1030, 20,                                                \
-                       2) "," VIEW_LAUNCH(1100, 7123,                                             \
-                                          1) "," VIEW_KERNEL("gemm", 1150, 60, 7123,              \
-                                                             1) "," VIEW_EVENT("cpu_op",          \
-                                                                               "say "             \
-                                                                               "\\\"hi\\\"",      \
-                                                                               2, 1400.5, 40.25,  \
-                                                                               "\"n\":17."        \
-                                                                               "250") ",{"        \
-                                                                                      "\"ph"      \
-                                                                                      "\":"       \
-                                                                                      "\"i\""     \
-                                                                                      ",\"na"     \
-                                                                                      "me\":"     \
-                                                                                      "\"mar"     \
-                                                                                      "k\","      \
-                                                                                      "\"pid"     \
-                                                                                      "\":1,"     \
-                                                                                      "\"tid"     \
-                                                                                      "\":2,"     \
-                                                                                      "\"ts"      \
-                                                                                      "\":"       \
-                                                                                      "1500,"     \
-                                                                                      "\"s\""     \
-                                                                                      ":\"t"      \
-                                                                                      "\"}"       \
-                                                                                      ",{"        \
-                                                                                      "\"ph"      \
-                                                                                      "\":"       \
-                                                                                      "\"C\""     \
-                                                                                      ",\"na"     \
-                                                                                      "me\":"     \
-                                                                                      "\"pow"     \
-                                                                                      "er\","     \
-                                                                                      "\"pid"     \
-                                                                                      "\":1,"     \
-                                                                                      "\"ts"      \
-                                                                                      "\":"       \
-                                                                                      "1600,"     \
-                                                                                      "\"arg"     \
-                                                                                      "s\":{"     \
-                                                                                      "\"W\""     \
-                                                                                      ":2.5}"     \
-                                                                                      "}"         \
-                                                                                      ",{"        \
-                                                                                      "\"ph"      \
-                                                                                      "\":"       \
-                                                                                      "\"C\""     \
-                                                                                      ",\"na"     \
-                                                                                      "me\":"     \
-                                                                                      "\"pow"     \
-                                                                                      "er\","     \
-                                                                                      "\"pid"     \
-                                                                                      "\":1,"     \
-                                                                                      "\"ts"      \
-                                                                                      "\":"       \
-                                                                                      "1700,"     \
-                                                                                      "\"arg"     \
-                                                                                      "s\":{"     \
-                                                                                      "\"W\""     \
-                                                                                      ":300}"     \
-                                                                                      "}]}"
+    "," VIEW_EVENT("user_annotation", "ProfilerStep#1", 1, 1000, 1000, "") \
+    "," VIEW_OP("aten::linear", 1, 1020, 220, 1) \
+    "," VIEW_OP("aten::empty", 1, 1030, 20, 2) \
+    "," VIEW_LAUNCH(1100, 7123, 1) \
+    "," VIEW_KERNEL("gemm", 1150, 60, 7123, 1) \
+    "," VIEW_EVENT("cpu_op", "say \\\"hi\\\"", 2, 1400.5, 40.25, "\"n\":17.250") \
+    ",{\"ph\":\"i\",\"name\":\"mark\",\"pid\":1,\"tid\":2,\"ts\":1500,\"s\":\"t\"}" \
+    ",{\"ph\":\"C\",\"name\":\"power\",\"pid\":1,\"ts\":1600,\"args\":{\"W\":2.5}}" \
+    ",{\"ph\":\"C\",\"name\":\"power\",\"pid\":1,\"ts\":1700,\"args\":{\"W\":300}}]}"
+// clang-format on
 
 static int64_t upload_trace(struct fixture *f)
 {
