@@ -70,7 +70,9 @@ bool engine_steps_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* recordings/contents.c */
 bool contents_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool names_get(struct api_call *call, struct err *err) KS_MUST_USE;
-bool op_types_get(struct api_call *call, struct err *err) KS_MUST_USE; /* a grouping of kernels */
+/* Groupings of kernels. */
+bool op_types_get(struct api_call *call, struct err *err) KS_MUST_USE;
+bool kernel_metrics_get(struct api_call *call, struct err *err) KS_MUST_USE;
 bool memory_categories_get(struct api_call *call, struct err *err) KS_MUST_USE;
 /* recordings/memory_snapshot.c */
 bool snapshot_get(struct api_call *call, struct err *err) KS_MUST_USE;

@@ -14,12 +14,13 @@
 #define LIMIT_DEFAULT 1000
 #define UNMATCHED_MAX 1000 /* names in a list; all are counted */
 
-enum { GROUP_NAME, GROUP_LAUNCH, GROUP_OP_TYPE };
+enum { GROUP_NAME, GROUP_LAUNCH, GROUP_OP_TYPE, GROUP_METRIC };
 
 static const char *const groups[] = {
     [GROUP_NAME] = "name",
     [GROUP_LAUNCH] = "launch",
     [GROUP_OP_TYPE] = "op_type",
+    [GROUP_METRIC] = "metric",
     NULL,
 };
 
@@ -314,8 +315,8 @@ bool kernels_get(struct api_call *call, struct err *err)
     int64_t id = 0;
     struct table table = {.view = {.stem = "kernels", .write_members = write_members}};
     size_t group = 0;
-    if (table_params_choice(call, "group_by", groups, &group, err) && group == GROUP_OP_TYPE) {
-        return op_types_get(call, err);
+    if (table_params_choice(call, "group_by", groups, &group, err) && group >= GROUP_OP_TYPE) {
+        return group == GROUP_METRIC ? kernel_metrics_get(call, err) : op_types_get(call, err);
     }
     if (err->code != ERR_NONE || !call_trace_id(call, &id, err) || !load(&table, call, id, err)) {
         return false;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Files of other recorders [FMT]: what a trace holds, memory snapshots, refusals; and the reference's golden figures of real files."""
+import gzip
 import json
 import struct
 import sys
@@ -268,6 +269,9 @@ class Recordings(unittest.TestCase):
             events = [server.get(base + 'events/%d' % at).json() for at in range(6)]
             self.assertEqual([(event['args']['grid'], event['args']['block']) for event in events if event['name'] == 'gemm'], [([8, 2, 1], [64, 1, 1])])
             self.assertEqual([event['args']['bytes'] for event in events if event['name'] == 'CopyHostToDevice'], [4096])
+            self.assertEqual([event['args'] for event in events if event['name'] == 'aten::mm'], [{'Sequence number': 12, 'Input Dims': [[8, 4], [4, 2]]}])
+            shapes = server.get(base + 'operators', group_by='name_shape').json()['rows']
+            self.assertEqual([(row['name'], row['input_shape'], row['device_total_ns']) for row in shapes], [('aten::mm', '[[8, 4], [4, 2]]', 200)])
 
     def test_rocprof(self):
         with kinetoscope.Server() as server:
@@ -279,6 +283,18 @@ class Recordings(unittest.TestCase):
             cut, contents = self.contents(server, 'cut.json', recordings.rocprof()[:1200])
             self.assertEqual([w['code'] for w in cut['warnings']][:1], ['truncated'])
 
+
+    def test_counters_of_rocprof(self):
+        with kinetoscope.Server() as server:
+            trace, contents = self.contents(server, 'counted.json', recordings.rocprof_counters())
+            self.assertEqual((contents['roles']['kernel'], contents['links']['linked']), ({'count': 2, 'total_ns': 800}, 2))
+            base = '/api/v1/traces/%d/' % trace['id']
+            events = [server.get(base + 'events/%d' % at).json() for at in range(trace['events'])]
+            self.assertEqual([{key: event['args'].get(key) for key in ('SQ_WAVES', 'GPUBusy')} for event in events if event['name'] == 'gemm(float)'],
+                             [{'SQ_WAVES': 10, 'GPUBusy': 90.5}, {'SQ_WAVES': 20, 'GPUBusy': 50}])
+            rows = server.get(base + 'kernels', group_by='metric', sort='metric').json()['rows']
+            self.assertEqual(rows, [{'name': 'gemm(float)', 'metric': 'GPUBusy', 'calls': 2, 'mean': 70.25, 'mean_by_time': (90.5 * 500 + 50 * 300) / 800, 'min': 50, 'max': 90.5},
+                                    {'name': 'gemm(float)', 'metric': 'SQ_WAVES', 'calls': 2, 'mean': 15, 'mean_by_time': 13.75, 'min': 10, 'max': 20}])
 
     def test_processes_of_rocprof(self):
         with kinetoscope.Server() as server:
@@ -415,6 +431,12 @@ class Ascend(unittest.TestCase):
             self.assertEqual([contents['collectives'][0][key] for key in ('start_ns', 'elapse_ns', 'transit_ns')], [150000, 100000, 20])
             types = server.get(base + 'kernels', group_by='op_type').json()['rows']
             self.assertEqual([(row['name'], row['core'], row['total_ns']) for row in types], [('MatMul', 'AI_CORE', 100500), ('Cast', None, 2250)])
+            events = [server.get(base + 'events/%d' % at).json() for at in range(trace['events'])]
+            said = {'Type': 'MatMul', 'Accelerator Core': 'AI_CORE', 'Input Shapes': '8,8;8,8', 'Block Dim': 24, 'aic_mac_ratio': 0.625}
+            self.assertEqual([{key: value for key, value in event['args'].items() if key in said or key in ('Name', 'aiv_vec_ratio')} for event in events if event['name'] == 'MatMulV2'], [said])
+            self.assertEqual([event['name'] for event in events if 'Block Dim' in event.get('args', {})], ['MatMulV2'])
+            metrics = server.get(base + 'kernels', group_by='metric', sort='metric').json()['rows']
+            self.assertEqual([(row['name'], row['metric'], row['mean']) for row in metrics], [('MatMulV2', 'aic_mac_ratio', 0.625), ('x', 'aic_mac_ratio', 0.5), ('x', 'aiv_vec_ratio', 0)])
             memory = server.get(base + 'memory').json()
             self.assertEqual([(row['name'], row['allocations'], row['allocated_bytes'], row['self_size_bytes']) for row in memory['rows']], [('aten::mm', 2, 2560, 2048)])
             self.assertEqual([(d['device'], d['peak_bytes'], d['reserved_peak_bytes'], d['records']) for d in memory['devices']], [('NPU:3', 1572864, 8388608, 2)])
@@ -423,6 +445,37 @@ class Ascend(unittest.TestCase):
             (first, *had), (second, *later) = curve['points']
             self.assertEqual((second - first, had, later), (1000, [1572864, 4194304], [262144, 8388608]))
 
+
+    def test_long_folder(self):
+        """Events that begin in one window of the file and end in the next keep every byte."""
+        files = recordings.unpacked(recordings.ascend_folder())
+        view, = [path for path in files if path.endswith('trace_view.json')]
+        filling = b''.join(b'{"ph": "X", "name": "call %d", "pid": 5, "tid": 6, "ts": "%d.125", "dur": 1, "cat": "python_function", "args": {"Python id": %d}},\n' % (i, 1000000 + i, i)
+                           for i in range(8000))
+        at = files[view].index(b'[') + 1
+        with kinetoscope.Server() as server:
+            short, = kinetoscope.uploaded(server.put('ascend', 'short.tar', recordings.archive(files, 'tar')))
+            files[view] = files[view][:at] + filling + files[view][at:]
+            trace, = kinetoscope.uploaded(server.put('ascend', 'long.tar', recordings.archive(files, 'tar')))
+            self.assertEqual((trace['events'], trace['warnings']), (short['events'] + 8000, short['warnings']))
+            found = json.loads(gzip.decompress(server.get('/api/v1/traces/%d/trace.json.gz' % trace['id']).body))['traceEvents']
+            self.assertEqual([event['args']['Block Dim'] for event in found if event['name'] == 'MatMulV2'], [24])
+            self.assertEqual([event['args']['Python id'] for event in found if event['name'].startswith('call ')], list(range(8000)))
+
+    def test_broken_tables(self):
+        broken = {'kernel_details.csv': (b'Step Id,Name,Type,Accelerator Core,Duration(us)\n4,a,Cast,AI_CORE,2.5\t\n\n4,"b\n,c",Cast,AI_CORE,2x5\n', 'line 4, column 5 (Duration(us)): no number'),
+                  'operator_memory.csv': (b'Name,Size(KB),Allocation Time(us)\naten::mm,0.5,N/A\naten::mm,0.5', 'line 3, column 3 (Allocation Time(us)): the line ends before it'),
+                  'memory_record.csv': (b'Component,Timestamp(us)\nPTA,1\n', 'line 1: no column Total Allocated(MB)'),
+                  'communication.json': (b'{"step": {\n"collective": {x}}}', 'line 2, column 16: no JSON')}
+        files = recordings.unpacked(recordings.ascend_folder())
+        files.update((path, broken[path.rsplit('/', 1)[-1]][0]) for path in files if path.rsplit('/', 1)[-1] in broken)
+        with kinetoscope.Server() as server:
+            trace, = kinetoscope.uploaded(server.put('ascend', 'broken.tar', recordings.archive(files, 'tar')))
+            self.assertEqual([(w['code'], w['count']) for w in trace['warnings']], [('table_left_out', 4)])
+            base = '/api/v1/traces/%d/' % trace['id']
+            contents = server.get(base + 'contents').json()
+            self.assertEqual({s['what']: s['reason'] for s in contents['skipped']}, {name: reason for name, (_, reason) in broken.items()})
+            self.assertEqual((contents['roles']['kernel']['count'], contents['collectives'], server.get(base + 'kernels', group_by='op_type').json()['total']), (1, [], 0))
 
     def test_two_ranks(self):
         folders = {**recordings.unpacked(recordings.ascend_folder(3)), **recordings.unpacked(recordings.ascend_folder(4))}

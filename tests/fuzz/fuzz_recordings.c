@@ -119,7 +119,8 @@ static bool read_database(const uint8_t *bytes, size_t len, struct format_bundle
     return good;
 }
 
-/* "operator_memory.csv\nName,…": a table of an Ascend folder, in front of a trace of one event. */
+/* "operator_memory.csv\nName,…": a table of an Ascend folder, in front of a trace of one kernel,
+ * which the seed of kernel_details.csv knows. */
 static bool find_table(const uint8_t *bytes, size_t len, char name[FILE_NAME_BYTES], size_t *body)
 {
     const uint8_t *end = memchr(bytes, '\n', len < FILE_NAME_BYTES ? len : FILE_NAME_BYTES);
@@ -134,7 +135,8 @@ static void read_behind(struct ascend_tables *tables)
 {
     static const char trace[] =
         "[{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"tid\": 0, "
-        "\"args\": {\"name\": \"CANN\"}}]";
+        "\"args\": {\"name\": \"CANN\"}}, {\"ph\": \"X\", \"name\": \"MatMulV2\", \"pid\": 1, "
+        "\"tid\": 2, \"ts\": \"1000100.125\", \"dur\": 1, \"args\": {\"Task Type\": \"AI_CORE\"}}]";
     struct format_bundle bundle;
     struct err err = ERR_INIT;
     struct input *events = NULL;

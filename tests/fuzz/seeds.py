@@ -243,11 +243,12 @@ def databases():
 
 def others():
     tables = {path.rsplit('/', 1)[-1]: content for path, content in recordings.unpacked(recordings.ascend_folder()).items() if not path.endswith('trace_view.json')}
-    return {**{'table_' + name: name.encode() + b'\n' + content for name, content in tables.items()}, 'rpd': recordings.rpd(),
+    return {**{'table_' + name: name.encode() + b'\n' + content for name, content in tables.items()}, 'table_broken': b'memory_record.csv\nComponent,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Device Type\n\nPTA,1,"x\n"\n', 'rpd': recordings.rpd(),
             'observed': (HERE.parent / 'fixtures' / 'recorded' / 'autograd_1_13.json').read_bytes()[:4096], 'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline(),
             'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(),
             'execution': recordings.execution_trace(), 'execution_1_0_1': recordings.execution_trace('1.0.1'), 'chakra_json': recordings.chakra_json(), 'chakra': recordings.chakra(),
             'rocprof': recordings.rocprof(),
+            'rocprof_counters': recordings.rocprof_counters(),
             'rocprof_processes': recordings.rocprof_processes(),
             'ascend': recordings.ascend_trace(), 'ascend_db': recordings.ascend_database(), 'nsys': recordings.nsys(), 'collapsed': recordings.collapsed(),
             'speedscope': recordings.speedscope(), 'proton': recordings.proton(), 'zip': recordings.archive({'a.json': recordings.ascend_trace()})}

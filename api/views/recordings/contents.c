@@ -102,19 +102,45 @@ static void write_type_members(struct json_write *w, const void *view)
     table_view_members(w, view, "op_type");
 }
 
+static bool read_recorded(struct table_view *view,
+                          struct api_call *call,
+                          const char *sort,
+                          struct contents *contents,
+                          struct err *err)
+{
+    struct store_trace *trace = NULL;
+    view->context = view;
+    return table_view_read(view, call, sort, LIMIT_DEFAULT, err) &&
+           timeline_trace(&trace, call, err) &&
+           (contents_read(call->api->jobs, trace->id, call_arena(call), contents, err) ||
+            timeline_gone(err));
+}
+
 /* [FMT-1.3] */
 bool op_types_get(struct api_call *call, struct err *err)
 {
     struct table_view view = {
         .table = &table_op_type, .stem = "op_types", .write_members = write_type_members};
     struct contents contents = {.device_count = 0};
-    struct store_trace *trace = NULL;
-    view.context = &view;
-    return table_view_read(&view, call, "total_ns", LIMIT_DEFAULT, err) &&
-           timeline_trace(&trace, call, err) &&
-           (contents_read(call->api->jobs, trace->id, call_arena(call), &contents, err) ||
-            timeline_gone(err)) &&
+    return read_recorded(&view, call, "total_ns", &contents, err) &&
            table_view_run(&view, call, contents.recorded.op_types, contents.recorded.op_type_count,
+                          err) &&
+           table_view_answer(&view, call);
+}
+
+static void write_metric_members(struct json_write *w, const void *view)
+{
+    table_view_members(w, view, "metric");
+}
+
+/* [FMT-0.7] */
+bool kernel_metrics_get(struct api_call *call, struct err *err)
+{
+    struct table_view view = {
+        .table = &table_kernel_metric, .stem = "metrics", .write_members = write_metric_members};
+    struct contents contents = {.device_count = 0};
+    return read_recorded(&view, call, "name", &contents, err) &&
+           table_view_run(&view, call, contents.recorded.metrics, contents.recorded.metric_count,
                           err) &&
            table_view_answer(&view, call);
 }

@@ -315,11 +315,16 @@ copy_recorded(const struct trace *trace, int64_t zero_ns, struct arena *arena, s
     out->collectives =
         copy_rows(arena, out->collectives, out->collective_count, sizeof *out->collectives, &ok);
     out->op_types = copy_rows(arena, out->op_types, out->op_type_count, sizeof *out->op_types, &ok);
+    out->metrics = copy_rows(arena, out->metrics, out->metric_count, sizeof *out->metrics, &ok);
     out->memory = copy_rows(arena, out->memory, out->memory_count, sizeof *out->memory, &ok);
     out->devices = copy_rows(arena, out->devices, out->device_count, sizeof *out->devices, &ok);
     out->points = copy_rows(arena, out->points, out->point_count, sizeof *out->points, &ok);
     for (size_t i = 0; ok && i < out->point_count; i++) {
         out->points[i].time_ns = saturating_sub(out->points[i].time_ns, zero_ns);
+    }
+    for (size_t i = 0; ok && i < out->metric_count; i++) {
+        out->metrics[i].kernel = copy(arena, out->metrics[i].kernel, &ok);
+        out->metrics[i].metric = copy(arena, out->metrics[i].metric, &ok);
     }
     for (size_t i = 0; ok && i < out->memory_count; i++) {
         out->memory[i].name = copy(arena, out->memory[i].name, &ok);
@@ -411,6 +416,11 @@ bool contents_names(const struct trace *trace, struct arena *arena, struct named
 
 #define TABLE_DEF "ingest/model/tables/trace/op_type.def"
 #define TABLE_ROW struct op_type_times
+#define TABLE_IN_MEMORY
+#include "ingest/model/tables/describe.h"
+
+#define TABLE_DEF "ingest/model/tables/kernels/kernel_metric.def"
+#define TABLE_ROW struct kernel_metric
 #define TABLE_IN_MEMORY
 #include "ingest/model/tables/describe.h"
 

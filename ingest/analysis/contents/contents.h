@@ -97,7 +97,8 @@ bool contents_memory(const struct trace *trace,
                      struct arena *arena,
                      struct memory_categories *out) KS_MUST_USE;
 
-extern const struct row_table table_named;   /* struct named_row */
-extern const struct row_table table_op_type; /* struct op_type_times */
+extern const struct row_table table_named;         /* struct named_row */
+extern const struct row_table table_op_type;       /* struct op_type_times */
+extern const struct row_table table_kernel_metric; /* struct kernel_metric */
 
 #endif

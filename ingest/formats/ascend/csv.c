@@ -3,6 +3,7 @@
 #include "ingest/base/saturating.h"
 #include "ingest/formats/json/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define CELLS_MAX 256
@@ -14,13 +15,13 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Takes a cell; *is_last: the row ends behind it. */
-static void take_cell(struct ascend_csv *csv, struct ascend_cell *cell, bool *is_last)
+void ascend_csv_cell(struct ascend_csv *csv, struct ascend_cell *cell, bool *is_last)
 {
     size_t len = 0;
     bool is_quoted = false;
     for (; csv->at < csv->end; csv->at++) {
         char c = *csv->at;
+        csv->line += c == '\n';
         if (c == '"') {
             is_quoted = !is_quoted;
             continue;
@@ -40,38 +41,136 @@ static void take_cell(struct ascend_csv *csv, struct ascend_cell *cell, bool *is
     csv->at += csv->at < csv->end;
 }
 
-bool ascend_csv_open(struct ascend_csv *csv,
-                     const char *bytes,
-                     size_t len,
-                     const char *const *columns,
-                     size_t needed)
+static bool is_blank_line(struct ascend_csv *csv)
+{
+    const char *at = csv->at;
+    while (at < csv->end && is_blank(*at)) {
+        at++;
+    }
+    return at < csv->end && *at == '\n';
+}
+
+static void skip_blank_lines(struct ascend_csv *csv)
+{
+    struct ascend_cell cell;
+    bool is_last;
+    while (is_blank_line(csv)) {
+        ascend_csv_cell(csv, &cell, &is_last);
+    }
+}
+
+static bool read_header(struct ascend_csv *csv,
+                        const char *bytes,
+                        size_t len,
+                        const struct ascend_columns *columns,
+                        struct ascend_fault *fault)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     bool has_mark = len >= 3 && memcmp(bytes, mark, 3) == 0;
     bool is_last = len == 0;
     struct ascend_cell cell;
-    *csv = (struct ascend_csv){.at = bytes + (has_mark ? 3 : 0), .end = bytes + len};
-    while (csv->column_count < ASCEND_COLUMNS_MAX && columns[csv->column_count] != NULL) {
+    *csv = (struct ascend_csv){.at = bytes + (has_mark ? 3 : 0), .end = bytes + len, .line = 1};
+    while (csv->column_count < ASCEND_COLUMNS_MAX && columns->names[csv->column_count] != NULL) {
         csv->column_of[csv->column_count++] = -1;
     }
     for (int at = 0; !is_last && at < CELLS_MAX; at++) {
-        take_cell(csv, &cell, &is_last);
+        ascend_csv_cell(csv, &cell, &is_last);
         for (size_t i = 0; i < csv->column_count; i++) {
-            csv->column_of[i] = strcmp(cell.text, columns[i]) == 0 ? at : csv->column_of[i];
+            csv->column_of[i] = strcmp(cell.text, columns->names[i]) == 0 ? at : csv->column_of[i];
         }
     }
-    for (size_t i = 0; i < needed; i++) {
+    for (size_t i = 0; i < columns->needed; i++) {
         if (csv->column_of[i] < 0) {
+            (void)snprintf(fault->text, sizeof fault->text, "line 1: no column %s",
+                           columns->names[i]);
             return false;
         }
     }
     return true;
 }
 
+/* ---- damage ---- */
+
+static bool is_number(const char *text)
+{
+    static const char others[] = "eE+-.";
+    size_t digits = 0;
+    const char *at = text + (*text == '-' || *text == '+');
+    for (; json_is_digit(*at) || (*at != '\0' && strchr(others, *at) != NULL); at++) {
+        digits += json_is_digit(*at);
+    }
+    return *text == '\0' || strcmp(text, "N/A") == 0 || (*at == '\0' && digits > 0);
+}
+
+/* The first of the wanted columns that stands at `at`, or behind it. */
+static size_t wanted_at(const struct ascend_csv *csv, int at, bool is_behind, size_t count)
+{
+    size_t found = count;
+    for (size_t i = 0; i < count; i++) {
+        bool fits = is_behind ? csv->column_of[i] > at : csv->column_of[i] == at;
+        bool is_nearer = found == count || csv->column_of[i] < csv->column_of[found];
+        found = fits && is_nearer ? i : found;
+    }
+    return found;
+}
+
+static bool say(const struct ascend_csv *csv,
+                size_t column,
+                const struct ascend_columns *columns,
+                const char *what,
+                int line,
+                struct ascend_fault *fault)
+{
+    (void)snprintf(fault->text, sizeof fault->text, "line %d, column %d (%s): %s", line,
+                   csv->column_of[column] + 1, columns->names[column], what);
+    return false;
+}
+
+/* Longer cells are texts. */
+static bool
+check_row(struct ascend_csv *csv, const struct ascend_columns *columns, struct ascend_fault *fault)
+{
+    bool is_last = false;
+    int line = csv->line;
+    struct ascend_cell cell;
+    int at = 0;
+    for (; !is_last; at++) {
+        ascend_csv_cell(csv, &cell, &is_last);
+        size_t column = wanted_at(csv, at, false, csv->column_count);
+        if (column < csv->column_count && (columns->numbers >> column & 1) != 0 &&
+            !is_number(cell.text)) {
+            return say(csv, column, columns, "no number", line, fault);
+        }
+    }
+    size_t missing = wanted_at(csv, at - 1, true, columns->needed);
+    return missing == columns->needed ||
+           say(csv, missing, columns, "the line ends before it", line, fault);
+}
+
+bool ascend_csv_open(struct ascend_csv *csv,
+                     const char *bytes,
+                     size_t len,
+                     const struct ascend_columns *columns,
+                     struct ascend_fault *fault)
+{
+    if (!read_header(csv, bytes, len, columns, fault)) {
+        return false;
+    }
+    struct ascend_csv rows = *csv;
+    bool ok = true;
+    for (skip_blank_lines(&rows); ok && rows.at < rows.end; skip_blank_lines(&rows)) {
+        ok = check_row(&rows, columns, fault);
+    }
+    return ok;
+}
+
+/* ---- rows ---- */
+
 bool ascend_csv_next(struct ascend_csv *csv, struct ascend_cell cells[ASCEND_COLUMNS_MAX])
 {
     bool is_last = false;
     struct ascend_cell cell;
+    skip_blank_lines(csv);
     if (csv->at >= csv->end) {
         return false;
     }
@@ -79,7 +178,7 @@ bool ascend_csv_next(struct ascend_csv *csv, struct ascend_cell cells[ASCEND_COL
         cells[i].text[0] = '\0';
     }
     for (int at = 0; !is_last; at++) {
-        take_cell(csv, &cell, &is_last);
+        ascend_csv_cell(csv, &cell, &is_last);
         for (size_t i = 0; i < csv->column_count; i++) {
             if (csv->column_of[i] == at) {
                 cells[i] = cell;

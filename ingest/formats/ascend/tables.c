@@ -1,6 +1,8 @@
 #include "ingest/formats/ascend/tables.h"
 
 #include "ingest/formats/ascend/csv.h"
+#include "ingest/formats/ascend/join.h"
+#include "ingest/formats/ascend/kernel_details.h"
 #include "ingest/formats/json/text.h"
 #include "ingest/formats/json/walk.h"
 #include "ingest/formats/relay/relay.h"
@@ -17,17 +19,23 @@
 #define INFO "profiler_info"
 #define SETTINGS_BYTES_MAX ((size_t)1 << 20)
 #define SETTING_NAME_BYTES 200
+#define FAULTS_MAX 8
 
 struct ascend_tables {
     struct relay relay; /* records of memory gather in its text */
     struct relay_op_types op_types;
     struct relay_memory memory;
+    struct kernel_details details;
     struct json_write settings; /* an open object of what the profiler was asked for */
     struct buf settings_text;
     int64_t rank;
-    bool failed;
+    bool failed;               /* no memory */
+    struct ascend_fault fault; /* of the table at hand; empty: none */
+    struct ascend_fault faults[FAULTS_MAX];
+    size_t fault_count;
     /* under way */
     struct input *trace;
+    struct ascend_join join;
     struct buf head;
     int stage;
 };
@@ -45,7 +53,9 @@ struct ascend_tables *ascend_tables_create(void)
     jw_init(&tables->settings, &tables->settings_text, false);
     jw_object_begin(&tables->settings);
     bool has_types = relay_op_types_init(&tables->op_types);
-    if (!relay_memory_init(&tables->memory) || !has_types) {
+    bool has_details = kernel_details_init(&tables->details);
+    ascend_join_init(&tables->join, &tables->details);
+    if (!relay_memory_init(&tables->memory) || !has_types || !has_details) {
         ascend_tables_free(tables);
         return NULL;
     }
@@ -60,6 +70,8 @@ void ascend_tables_free(struct ascend_tables *tables)
     relay_free(&tables->relay);
     relay_op_types_free(&tables->op_types);
     relay_memory_free(&tables->memory);
+    kernel_details_free(&tables->details);
+    ascend_join_free(&tables->join);
     buf_free(&tables->head);
     buf_free(&tables->settings_text);
     free(tables);
@@ -69,10 +81,11 @@ void ascend_tables_free(struct ascend_tables *tables)
 
 static bool read_kernels(struct ascend_tables *tables, const char *bytes, size_t len)
 {
-    static const char *const columns[] = {"Type", "Accelerator Core", "Duration(us)", NULL};
+    static const struct ascend_columns columns = {
+        .names = {"Type", "Accelerator Core", "Duration(us)"}, .needed = 3, .numbers = 1U << 2};
     struct ascend_cell cells[ASCEND_COLUMNS_MAX];
     struct ascend_csv csv;
-    if (!ascend_csv_open(&csv, bytes, len, columns, 3)) {
+    if (!ascend_csv_open(&csv, bytes, len, &columns, &tables->fault)) {
         return false;
     }
     while (ascend_csv_next(&csv, cells)) {
@@ -81,6 +94,7 @@ static bool read_kernels(struct ascend_tables *tables, const char *bytes, size_t
             relay_op_types_add(&tables->op_types, cells[0].text, cells[1].text, dur_ns);
         }
     }
+    tables->failed = !kernel_details_take(&tables->details, bytes, len) || tables->failed;
     return true;
 }
 
@@ -92,17 +106,15 @@ static int64_t bytes_of(const struct ascend_cell *cell)
 
 static bool read_memory(struct ascend_tables *tables, const char *bytes, size_t len)
 {
-    static const char *const columns[ASCEND_COLUMNS_MAX] = {"Name",
-                                                            "Size(KB)",
-                                                            "Allocation Time(us)",
-                                                            "Release Time(us)",
-                                                            "Allocation Total Allocated(MB)",
-                                                            "Allocation Total Reserved(MB)",
-                                                            "Release Total Allocated(MB)",
-                                                            "Release Total Reserved(MB)"};
+    static const struct ascend_columns columns = {
+        .names = {"Name", "Size(KB)", "Allocation Time(us)", "Release Time(us)",
+                  "Allocation Total Allocated(MB)", "Allocation Total Reserved(MB)",
+                  "Release Total Allocated(MB)", "Release Total Reserved(MB)"},
+        .needed = 3,
+        .numbers = 0xFEU};
     struct ascend_cell cells[ASCEND_COLUMNS_MAX];
     struct ascend_csv csv;
-    if (!ascend_csv_open(&csv, bytes, len, columns, 3)) {
+    if (!ascend_csv_open(&csv, bytes, len, &columns, &tables->fault)) {
         return false;
     }
     while (ascend_csv_next(&csv, cells)) {
@@ -121,12 +133,14 @@ static bool read_memory(struct ascend_tables *tables, const char *bytes, size_t 
 /* Of the PyTorch allocator only; the others are parts and sums of it. */
 static bool read_memory_record(struct ascend_tables *tables, const char *bytes, size_t len)
 {
-    static const char *const columns[] = {"Component",          "Total Allocated(MB)",
-                                          "Total Reserved(MB)", "Device Type",
-                                          "Timestamp(us)",      NULL};
+    static const struct ascend_columns columns = {.names = {"Component", "Total Allocated(MB)",
+                                                            "Total Reserved(MB)", "Device Type",
+                                                            "Timestamp(us)"},
+                                                  .needed = 5,
+                                                  .numbers = 1U << 1 | 1U << 2 | 1U << 4};
     struct ascend_cell cells[ASCEND_COLUMNS_MAX];
     struct ascend_csv csv;
-    if (!ascend_csv_open(&csv, bytes, len, columns, 5)) {
+    if (!ascend_csv_open(&csv, bytes, len, &columns, &tables->fault)) {
         return false;
     }
     while (ascend_csv_next(&csv, cells)) {
@@ -138,6 +152,26 @@ static bool read_memory_record(struct ascend_tables *tables, const char *bytes, 
         }
     }
     return true;
+}
+
+/* ---- JSON ---- */
+
+/* Says where it breaks off or is none: then nothing of it is taken. */
+static bool is_json_object(struct ascend_tables *tables, const char *bytes, size_t len)
+{
+    struct json_walk walk = {.at = bytes, .end = bytes + len};
+    if (json_walk_is(&walk, '{') && json_walk_skip(&walk)) {
+        return true;
+    }
+    int line = 1;
+    const char *begin = bytes;
+    for (const char *at = bytes; at < walk.at; at++) {
+        line += *at == '\n';
+        begin = *at == '\n' ? at + 1 : begin;
+    }
+    (void)snprintf(tables->fault.text, sizeof tables->fault.text, "line %d, column %zu: no JSON",
+                   line, (size_t)(walk.at - begin) + 1);
+    return false;
 }
 
 /* ---- collectives ---- */
@@ -199,7 +233,7 @@ static bool read_communication(struct ascend_tables *tables, const char *bytes, 
 {
     struct json_walk walk = {.at = bytes, .end = bytes + len};
     struct json_value key;
-    if (!json_walk_enter(&walk, '{')) {
+    if (!is_json_object(tables, bytes, len) || !json_walk_enter(&walk, '{')) {
         return false;
     }
     while (json_walk_key(&walk, &key) && json_walk_enter(&walk, '{')) {
@@ -279,7 +313,7 @@ static bool read_info(struct ascend_tables *tables, const char *bytes, size_t le
 {
     struct json_walk walk = {.at = bytes, .end = bytes + len};
     struct json_value key;
-    if (!json_walk_enter(&walk, '{')) {
+    if (!is_json_object(tables, bytes, len) || !json_walk_enter(&walk, '{')) {
         return false;
     }
     while (json_walk_key(&walk, &key)) {
@@ -326,12 +360,26 @@ bool ascend_tables_know(const char *file_name)
     return is_info(file_name);
 }
 
+/* Reasons outlive the relay. */
+static void leave_out(struct ascend_tables *tables, const char *file_name)
+{
+    const char *reason = "the table cannot be read";
+    if (tables->fault_count < FAULTS_MAX && tables->fault.text[0] != '\0') {
+        struct ascend_fault *kept = &tables->faults[tables->fault_count++];
+        *kept = tables->fault;
+        reason = kept->text;
+    }
+    relay_skip(&tables->relay, file_name, reason, 1);
+    warning_add(&tables->relay.warnings, WARN_TABLE, WARNING_NO_OFFSET);
+}
+
 bool ascend_tables_add(struct ascend_tables *tables,
                        const char *file_name,
                        const char *bytes,
                        size_t len)
 {
     bool is_read = true;
+    tables->fault.text[0] = '\0';
     if (is_info(file_name)) {
         const char *digits = file_name + strlen(INFO) + (file_name[strlen(INFO)] == '_');
         bool has_number = *digits >= '0' && *digits <= '9';
@@ -344,15 +392,15 @@ bool ascend_tables_add(struct ascend_tables *tables,
         }
     }
     if (!is_read) {
-        relay_skip(&tables->relay, file_name, "the table cannot be read", 1);
+        leave_out(tables, file_name);
     }
-    return !tables->relay.args.out->failed && !tables->op_types.sums.failed &&
+    return !tables->failed && !tables->relay.args.out->failed && !tables->op_types.sums.failed &&
            !tables->memory.names.failed && !tables->memory.devices.failed;
 }
 
 /* ---- in front of the events ---- */
 
-enum { STAGE_HEAD, STAGE_FIRST, STAGE_REST, STAGE_END };
+enum { STAGE_HEAD, STAGE_FIRST, STAGE_REST, STAGE_END, STAGE_OVER };
 
 static void write_head(struct ascend_tables *tables)
 {
@@ -360,6 +408,7 @@ static void write_head(struct ascend_tables *tables)
     struct json_write w;
     tables->relay.op_types = &tables->op_types;
     tables->relay.memory = &tables->memory;
+    tables->relay.metrics = &tables->details.metrics;
     jw_init(&w, &tables->head, false);
     jw_object_begin(&w);
     if (tables->settings_text.len > 1) {
@@ -378,8 +427,37 @@ static void write_head(struct ascend_tables *tables)
     buf_puts(&tables->head, records->len > 0 ? "," : "");
 }
 
-/* The list without its bracket. A document that is an object keeps its own head: then only its
- * events are taken from the bracket on. */
+static bool give(struct ascend_tables *tables, const char **bytes, size_t *len)
+{
+    *bytes = tables->join.out.ptr;
+    *len = tables->join.out.len;
+    return *len > 0;
+}
+
+/* The next bytes of the list in `join.out`; a document that is an object keeps its own head: its
+ * events are taken from the bracket on. Behind the last ones the stage is STAGE_END. */
+static bool read_events(struct ascend_tables *tables, struct err *err)
+{
+    const char *bytes = "";
+    size_t len = 0;
+    if (!input_next(tables->trace, 0, &bytes, &len, err)) {
+        return false;
+    }
+    bool has_ended = len == 0;
+    const char *bracket = tables->stage == STAGE_REST ? NULL : memchr(bytes, '[', len);
+    const char *from = bracket == NULL ? bytes : bracket + 1;
+    if (has_ended) {
+        tables->stage = STAGE_END;
+    } else if (bracket == NULL && tables->stage == STAGE_FIRST) {
+        return true;
+    } else {
+        tables->stage = STAGE_REST;
+    }
+    return (has_ended ? ascend_join_end(&tables->join)
+                      : ascend_join_feed(&tables->join, from, (size_t)(bytes + len - from))) ||
+           err_set(err, ERR_NO_MEMORY, "no memory for the events of a trace");
+}
+
 static bool next_piece(void *context, const char **bytes, size_t *len, struct err *err)
 {
     struct ascend_tables *tables = context;
@@ -393,26 +471,16 @@ static bool next_piece(void *context, const char **bytes, size_t *len, struct er
         return !tables->head.failed || err_set(err, ERR_NO_MEMORY, "no memory for tables");
     }
     while (tables->stage == STAGE_FIRST || tables->stage == STAGE_REST) {
-        if (!input_next(tables->trace, 0, bytes, len, err)) {
+        if (!read_events(tables, err)) {
             return false;
         }
-        if (*len == 0) {
-            tables->stage = STAGE_END;
-            *bytes = "}";
-            *len = 1;
-            return true;
-        }
-        const char *bracket = tables->stage == STAGE_REST ? NULL : memchr(*bytes, '[', *len);
-        if (bracket != NULL) {
-            *len -= (size_t)(bracket + 1 - *bytes);
-            *bytes = bracket + 1;
-            tables->stage = STAGE_REST;
-        }
-        if (tables->stage == STAGE_REST && *len > 0) {
+        if (give(tables, bytes, len)) {
             return true;
         }
     }
-    *len = 0;
+    *bytes = tables->stage == STAGE_END ? "}" : "";
+    *len = tables->stage == STAGE_END ? 1 : 0;
+    tables->stage = STAGE_OVER;
     return true;
 }
 
@@ -424,6 +492,7 @@ bool ascend_tables_open(struct ascend_tables *tables,
     const struct input_stream stream = {tables, next_piece, INPUT_PLAIN};
     tables->trace = trace;
     tables->stage = STAGE_HEAD;
+    tables->join.is_over = tables->details.count == 0;
     if (!input_open_stream(out, &stream, err)) {
         ascend_tables_close(tables);
         return false;

@@ -8,6 +8,7 @@
 
 struct lists {
     struct arena *arena;
+    struct warnings *warnings;
     struct recorded *out;
     bool failed; /* no memory */
 };
@@ -39,11 +40,12 @@ static size_t count_items(const struct json_value *list)
     return count;
 }
 
-/* A member of a row: a text or a number, by its key. */
+/* A member of a row: a text, an integer or a number, by its key. */
 struct row_member {
     const char *key;
     const char **text;
     int64_t *number;
+    double *real;
 };
 
 static void read_row(struct lists *lists,
@@ -54,6 +56,7 @@ static void read_row(struct lists *lists,
     struct json_walk walk = json_walk_of(row);
     struct json_value key;
     struct json_value value;
+    double real;
     if (!json_walk_enter(&walk, '{')) {
         return;
     }
@@ -64,6 +67,8 @@ static void read_row(struct lists *lists,
             }
             if (fields[i].text != NULL) {
                 *fields[i].text = text_of(lists, &value);
+            } else if (fields[i].real != NULL) {
+                *fields[i].real = json_text_double(&value, &real) ? real : 0.0;
             } else {
                 *fields[i].number = json_walk_int(&value, 0);
             }
@@ -74,8 +79,9 @@ static void read_row(struct lists *lists,
 static void read_skipped(struct lists *lists, const struct json_value *item, size_t at)
 {
     struct skipped_records *row = &lists->out->skipped[at];
-    const struct row_member fields[] = {
-        {"what", &row->what, NULL}, {"reason", &row->reason, NULL}, {"count", NULL, &row->count}};
+    const struct row_member fields[] = {{.key = "what", .text = &row->what},
+                                        {.key = "reason", .text = &row->reason},
+                                        {.key = "count", .number = &row->count}};
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 
@@ -83,13 +89,13 @@ static void read_collective(struct lists *lists, const struct json_value *item, 
 {
     struct collective_times *row = &lists->out->collectives[at];
     const struct row_member fields[] = {
-        {"name", &row->name, NULL},
-        {"start_ns", NULL, &row->start_ns},
-        {"elapse_ns", NULL, &row->elapse_ns},
-        {"transit_ns", NULL, &row->transit_ns},
-        {"wait_ns", NULL, &row->wait_ns},
-        {"synchronization_ns", NULL, &row->synchronization_ns},
-        {"idle_ns", NULL, &row->idle_ns},
+        {.key = "name", .text = &row->name},
+        {.key = "start_ns", .number = &row->start_ns},
+        {.key = "elapse_ns", .number = &row->elapse_ns},
+        {.key = "transit_ns", .number = &row->transit_ns},
+        {.key = "wait_ns", .number = &row->wait_ns},
+        {.key = "synchronization_ns", .number = &row->synchronization_ns},
+        {.key = "idle_ns", .number = &row->idle_ns},
     };
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
@@ -98,40 +104,56 @@ static void read_op_type(struct lists *lists, const struct json_value *item, siz
 {
     struct op_type_times *row = &lists->out->op_types[at];
     const struct row_member fields[] = {
-        {"name", &row->name, NULL},     {"core", &row->core, NULL},
-        {"calls", NULL, &row->calls},   {"total_ns", NULL, &row->total_ns},
-        {"min_ns", NULL, &row->min_ns}, {"max_ns", NULL, &row->max_ns},
+        {.key = "name", .text = &row->name},       {.key = "core", .text = &row->core},
+        {.key = "calls", .number = &row->calls},   {.key = "total_ns", .number = &row->total_ns},
+        {.key = "min_ns", .number = &row->min_ns}, {.key = "max_ns", .number = &row->max_ns},
     };
+    read_row(lists, item, fields, sizeof fields / sizeof *fields);
+}
+
+static void read_metric(struct lists *lists, const struct json_value *item, size_t at)
+{
+    struct kernel_metric *row = &lists->out->metrics[at];
+    const struct row_member fields[] = {{.key = "kernel", .text = &row->kernel},
+                                        {.key = "metric", .text = &row->metric},
+                                        {.key = "calls", .number = &row->calls},
+                                        {.key = "mean", .real = &row->mean},
+                                        {.key = "mean_by_time", .real = &row->mean_by_time},
+                                        {.key = "min", .real = &row->min},
+                                        {.key = "max", .real = &row->max}};
+    row->kernel = "";
+    row->metric = "";
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 
 static void read_memory(struct lists *lists, const struct json_value *item, size_t at)
 {
     struct recorded_memory *row = &lists->out->memory[at];
-    const struct row_member fields[] = {{"name", &row->name, NULL},
-                                        {"allocations", NULL, &row->allocations},
-                                        {"bytes", NULL, &row->bytes},
-                                        {"kept_bytes", NULL, &row->kept_bytes}};
+    const struct row_member fields[] = {{.key = "name", .text = &row->name},
+                                        {.key = "allocations", .number = &row->allocations},
+                                        {.key = "bytes", .number = &row->bytes},
+                                        {.key = "kept_bytes", .number = &row->kept_bytes}};
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 
 static void read_device(struct lists *lists, const struct json_value *item, size_t at)
 {
     struct recorded_device_memory *row = &lists->out->devices[at];
-    const struct row_member fields[] = {{"device", &row->device, NULL},
-                                        {"peak_bytes", NULL, &row->peak_bytes},
-                                        {"reserved_peak_bytes", NULL, &row->reserved_peak_bytes},
-                                        {"records", NULL, &row->records}};
+    const struct row_member fields[] = {
+        {.key = "device", .text = &row->device},
+        {.key = "peak_bytes", .number = &row->peak_bytes},
+        {.key = "reserved_peak_bytes", .number = &row->reserved_peak_bytes},
+        {.key = "records", .number = &row->records}};
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 
 static void read_point(struct lists *lists, const struct json_value *item, size_t at)
 {
     struct recorded_memory_point *row = &lists->out->points[at];
-    const struct row_member fields[] = {{"device", NULL, &row->device},
-                                        {"time_ns", NULL, &row->time_ns},
-                                        {"allocated_bytes", NULL, &row->allocated_bytes},
-                                        {"reserved_bytes", NULL, &row->reserved_bytes}};
+    const struct row_member fields[] = {{.key = "device", .number = &row->device},
+                                        {.key = "time_ns", .number = &row->time_ns},
+                                        {.key = "allocated_bytes", .number = &row->allocated_bytes},
+                                        {.key = "reserved_bytes", .number = &row->reserved_bytes}};
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 
@@ -170,6 +192,11 @@ read_member(struct lists *lists, const struct json_value *key, const struct json
         out->format_version = text_of(lists, value);
     } else if (json_walk_text_is(key, "linked")) {
         out->linked = json_walk_int(value, RECORDED_UNKNOWN);
+    } else if (json_walk_text_is(key, "tables_left_out")) {
+        int64_t count = json_walk_int(value, 0);
+        if (count > 0) {
+            warning_add_times(lists->warnings, WARN_TABLE, WARNING_NO_OFFSET, (uint64_t)count);
+        }
     } else if (json_walk_text_is(key, "skipped")) {
         out->skipped = room_for(lists, value, sizeof *out->skipped);
         out->skipped_count = read_list(lists, value, read_skipped);
@@ -179,6 +206,9 @@ read_member(struct lists *lists, const struct json_value *key, const struct json
     } else if (json_walk_text_is(key, "op_types")) {
         out->op_types = room_for(lists, value, sizeof *out->op_types);
         out->op_type_count = read_list(lists, value, read_op_type);
+    } else if (json_walk_text_is(key, "kernel_metrics")) {
+        out->metrics = room_for(lists, value, sizeof *out->metrics);
+        out->metric_count = read_list(lists, value, read_metric);
     } else if (json_walk_text_is(key, "memory_names")) {
         out->memory = room_for(lists, value, sizeof *out->memory);
         out->memory_count = read_list(lists, value, read_memory);
@@ -198,7 +228,8 @@ bool kineto_take_recorded(struct kineto_reader *reader, const struct json_value 
     struct json_value key;
     struct json_value member;
     struct recorded *out = arena_calloc(&trace->arena, 1, sizeof *out);
-    struct lists lists = {.arena = &trace->arena, .out = out, .failed = out == NULL};
+    struct lists lists = {
+        .arena = &trace->arena, .warnings = &trace->warnings, .out = out, .failed = out == NULL};
     if (out != NULL && json_walk_enter(&walk, '{')) {
         out->linked = RECORDED_UNKNOWN;
         while (!lists.failed && json_walk_key(&walk, &key) && json_walk_value(&walk, &member)) {

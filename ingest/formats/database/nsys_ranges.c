@@ -126,8 +126,7 @@ static size_t find_mark(const char *text, size_t from, size_t len, const char *m
     return len;
 }
 
-/* Whether it is a list of lists of numbers, which is JSON as it stands. */
-static bool is_sizes(const char *text, size_t len)
+bool emit_nvtx_is_sizes(const char *text, size_t len)
 {
     size_t depth = 0;
     char before = ',';
@@ -170,7 +169,7 @@ static struct nvtx_operator split_name(const char *text, size_t len)
         found.sequence = number_of(text + at, digits, RELAY_NONE);
     }
     if (sizes_at < ids_at &&
-        is_sizes(text + sizes_at + strlen(sizes), ids_at - sizes_at - strlen(sizes))) {
+        emit_nvtx_is_sizes(text + sizes_at + strlen(sizes), ids_at - sizes_at - strlen(sizes))) {
         found.sizes = text + sizes_at + strlen(sizes);
         found.sizes_len = ids_at - sizes_at - strlen(sizes);
     }

@@ -32,4 +32,8 @@ void nsys_range_add(struct nsys_steps *steps,
                     struct relay_event *range,
                     int64_t thread);
 
+/* Whether sizes of tensors as emit_nvtx writes them are a list of lists of numbers: JSON as it
+ * stands. */
+bool emit_nvtx_is_sizes(const char *text, size_t len);
+
 #endif

@@ -2,6 +2,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/affix.h"
+#include "ingest/formats/database/nsys_ranges.h"
 #include "ingest/formats/database/recordings.h"
 
 #include <stdio.h>
@@ -21,7 +22,16 @@ struct asked {
     int64_t bytes; /* RELAY_NONE: no copy */
 };
 
+/* What rocpd.autograd took from the text of an operator's marker. */
+struct autograd {
+    int64_t sequence; /* RELAY_NONE: not said */
+    uint32_t sizes;   /* string id */
+};
+
 struct rpd {
+    struct id_map autograd_of; /* calls -> of `autograd` */
+    struct autograd *autograd;
+    size_t autograd_count, autograd_cap;
     struct id_map call_of;  /* of an operation of the device: the call that launched it */
     struct id_map asked_by; /* calls -> of `asked` */
     struct asked *asked;
@@ -66,6 +76,56 @@ static bool load_asked(struct recording *recording, struct rpd *rpd, struct err 
         (void)sqlite3_finalize(rows);
     }
     return ok;
+}
+
+static bool add_autograd(struct recording *recording, struct rpd *rpd, sqlite3_stmt *row)
+{
+    size_t len;
+    const char *sizes = tables_text(row, 2, &len);
+    uint32_t text = strtab_intern(recording->texts.texts, sizes, len);
+    struct autograd *grown =
+        scratch_grow(rpd->autograd, rpd->autograd_count, &rpd->autograd_cap, sizeof *grown);
+    struct id_slot *slot =
+        grown == NULL ? NULL : id_map_add(&rpd->autograd_of, tables_int(row, 0, RELAY_NONE));
+    rpd->autograd = grown == NULL ? rpd->autograd : grown;
+    if (slot == NULL || text == STRTAB_NONE) {
+        return false;
+    }
+    slot->value = (uint32_t)rpd->autograd_count;
+    rpd->autograd[rpd->autograd_count++] =
+        (struct autograd){.sequence = tables_int(row, 1, RELAY_NONE), .sizes = text};
+    return true;
+}
+
+static bool load_autograd(struct recording *recording, struct rpd *rpd, struct err *err)
+{
+    sqlite3_stmt *rows;
+    bool ok =
+        tables_open(&recording->tables, "ext_autogradapi", "api_ptr_id seq sizes", &rows, err);
+    while (ok && tables_next(&recording->tables, rows)) {
+        ok = add_autograd(recording, rpd, rows) ||
+             err_set(err, ERR_NO_MEMORY, "no memory for the operators of a recording");
+    }
+    (void)sqlite3_finalize(rows);
+    return ok;
+}
+
+static void write_autograd(struct recording *recording, int64_t call)
+{
+    const struct rpd *rpd = recording->own;
+    const struct id_slot *slot = id_map_find(&rpd->autograd_of, call);
+    if (slot == NULL) {
+        return;
+    }
+    const struct autograd *autograd = &rpd->autograd[slot->value];
+    const char *sizes = strtab_text(recording->texts.texts, autograd->sizes);
+    if (autograd->sequence != RELAY_NONE) {
+        jw_key_int(&recording->relay.args, "Sequence number", autograd->sequence);
+    }
+    if (emit_nvtx_is_sizes(sizes, strlen(sizes))) {
+        jw_key(&recording->relay.args, "Input Dims");
+        jw_raw(&recording->relay.args, sizes, strlen(sizes));
+    }
 }
 
 static void write_asked(struct json_write *w, const struct asked *asked, enum relay_role role)
@@ -144,7 +204,9 @@ static void add_api(struct recording *recording, sqlite3_stmt *row)
     event.tid = tables_int(row, 3, RELAY_NONE);
     event.correlation = event.role == RELAY_RUNTIME ? tables_int(row, 6, RELAY_NONE) : RELAY_NONE;
     relay_begin(&recording->relay, &event);
-    if (!is_marker) {
+    if (is_marker) {
+        write_autograd(recording, tables_int(row, 6, RELAY_NONE));
+    } else {
         jw_key_string(&recording->relay.args, "args", text_at(recording, row, 5));
     }
     relay_end(&recording->relay);
@@ -184,11 +246,13 @@ bool rpd_recording_read(struct recording *recording,
     bool ok =
         id_texts_load(&recording->texts, &recording->tables, "rocpd_string", "id string", err) &&
         tables_load_map(&recording->tables, "rocpd_api_ops", "op_id api_id", &rpd.call_of, err) &&
-        load_asked(recording, &rpd, err) &&
+        load_asked(recording, &rpd, err) && load_autograd(recording, &rpd, err) &&
         recording_read(recording, parts, sizeof parts / sizeof *parts,
                        "the database of rocmProfileData has no rows", options, out, err);
     id_map_free(&rpd.call_of);
     id_map_free(&rpd.asked_by);
+    id_map_free(&rpd.autograd_of);
+    scratch_free(rpd.autograd);
     scratch_free(rpd.asked);
     return ok;
 }

@@ -242,6 +242,7 @@ void relay_write_recorded(struct relay *relay, struct json_write *w)
     jw_key_string(w, "format_version",
                   relay->format_version[0] == '\0' ? NULL : relay->format_version);
     jw_key_int(w, "linked", relay->linked);
+    jw_key_int(w, "tables_left_out", (int64_t)relay->warnings.by_code[WARN_TABLE].count);
     jw_key(w, "skipped");
     jw_array_begin(w);
     for (size_t i = 0; i < relay->skip_count; i++) {
@@ -258,6 +259,9 @@ void relay_write_recorded(struct relay *relay, struct json_write *w)
     }
     if (relay->memory != NULL) {
         relay_memory_write(relay->memory, w);
+    }
+    if (relay->metrics != NULL) {
+        relay_metrics_write(relay->metrics, w);
     }
     jw_object_end(w);
 }

@@ -14,6 +14,7 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/formats/format.h"
+#include "ingest/formats/relay/kernel_metrics.h"
 #include "ingest/formats/relay/op_types.h"
 #include "ingest/model/recorders/recorded.h"
 #include "ingest/model/warning.h"
@@ -77,6 +78,7 @@ struct relay {
     struct json_write collectives; /* an open array of struct collective_times as objects */
     const struct relay_op_types *op_types; /* NULL: none */
     const struct relay_memory *memory;
+    const struct relay_metrics *metrics;
     struct warnings warnings;
     struct buf texts[3];
     struct relay_skip skips[RELAY_SKIPS_MAX];

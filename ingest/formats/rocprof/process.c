@@ -6,6 +6,8 @@
 #include "ingest/formats/json/text.h"
 #include "ingest/formats/json/walk.h"
 #include "ingest/formats/relay/relay.h"
+#include "ingest/formats/rocprof/counters.h"
+#include "ingest/formats/rocprof/values.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,9 +17,10 @@
 #define AGENT_GPU 2 /* the others are CPUs */
 
 /* Lists of records, runtime calls first: these launch the others. */
-enum list { HIP, HSA, RCCL, MARKER, KERNELS, COPIES, LISTS };
-static const char *const list_names[LISTS] = {"hip_api",    "hsa_api",         "rccl_api",
-                                              "marker_api", "kernel_dispatch", "memory_copy"};
+enum list { HIP, HSA, RCCL, MARKER, KERNELS, COPIES, COUNTED, LISTS };
+static const char *const list_names[LISTS] = {"hip_api",           "hsa_api",         "rccl_api",
+                                              "marker_api",        "kernel_dispatch", "memory_copy",
+                                              "counter_collection"};
 
 struct process {
     uint64_t cut_at; /* offset at which the text breaks off or is no JSON; WARNING_NO_OFFSET */
@@ -30,6 +33,7 @@ struct process {
     struct id_map agents;     /* handle -> number */
     struct id_map operations; /* kind and operation -> string id */
     struct id_map calls;      /* correlation ids of runtime calls */
+    struct rocprof_counters counters;
     int64_t pid;
     int list; /* under way */
     bool in_list;
@@ -37,38 +41,6 @@ struct process {
 };
 
 /* ---- values ---- */
-
-/* The member of an object; false: it has none. */
-static bool find(const struct json_value *object, const char *name, struct json_value *out)
-{
-    struct json_walk walk = json_walk_of(object);
-    struct json_value key;
-    if (object->kind != JSON_KIND_OBJECT || !json_walk_enter(&walk, '{')) {
-        return false;
-    }
-    while (json_walk_key(&walk, &key)) {
-        if (json_walk_text_is(&key, name)) {
-            return json_walk_value(&walk, out);
-        }
-        if (!json_walk_skip(&walk)) {
-            return false;
-        }
-    }
-    return false;
-}
-
-static int64_t number(const struct json_value *object, const char *name, int64_t none)
-{
-    struct json_value value;
-    return find(object, name, &value) ? json_walk_int(&value, none) : none;
-}
-
-/* {"name": {"member": 7}} */
-static int64_t inner_number(const struct json_value *object, const char *name, const char *member)
-{
-    struct json_value inner;
-    return find(object, name, &inner) ? number(&inner, member, RELAY_NONE) : RELAY_NONE;
-}
 
 /* The string id of a text; STRTAB_NONE: no text. */
 static uint32_t intern(struct process *process, const struct json_value *value)
@@ -101,18 +73,19 @@ static void set(struct process *process, struct id_map *map, int64_t key, uint32
 static void read_symbol(struct process *process, const struct json_value *symbol)
 {
     struct json_value name;
-    bool has_name = (find(symbol, "formatted_kernel_name", &name) && name.len > 0) ||
-                    find(symbol, "kernel_name", &name);
+    bool has_name = (rocprof_find(symbol, "formatted_kernel_name", &name) && name.len > 0) ||
+                    rocprof_find(symbol, "kernel_name", &name);
     uint32_t text = has_name ? intern(process, &name) : STRTAB_NONE;
     if (text != STRTAB_NONE) {
-        set(process, &process->symbols, number(symbol, "kernel_id", RELAY_NONE), text);
+        set(process, &process->symbols, rocprof_number(symbol, "kernel_id", RELAY_NONE), text);
     }
 }
 
 static void read_agent(struct process *process, const struct json_value *agent)
 {
-    int64_t handle = inner_number(agent, "id", "handle");
-    int64_t node = number(agent, "logical_node_type_id", number(agent, "node_id", 0));
+    int64_t handle = rocprof_inner_number(agent, "id", "handle");
+    int64_t node =
+        rocprof_number(agent, "logical_node_type_id", rocprof_number(agent, "node_id", 0));
     set(process, &process->agents, handle, (uint32_t)node);
 }
 
@@ -121,7 +94,7 @@ static void read_operations(struct process *process, const struct json_value *ki
     struct json_value list;
     struct json_value item;
     int64_t operation = 0;
-    if (!find(kind, "operations", &list)) {
+    if (!rocprof_find(kind, "operations", &list)) {
         return;
     }
     struct json_walk walk = json_walk_of(&list);
@@ -141,7 +114,7 @@ static void read_strings(struct process *process, const struct json_value *strin
     struct json_value list;
     struct json_value kind;
     int64_t at = 0;
-    if (!find(strings, "buffer_records", &list)) {
+    if (!rocprof_find(strings, "buffer_records", &list)) {
         return;
     }
     struct json_walk walk = json_walk_of(&list);
@@ -182,11 +155,25 @@ static void read_items(struct process *process,
     }
 }
 
+static bool is_records(const struct json_value *key)
+{
+    return json_walk_text_is(key, "buffer_records") || json_walk_text_is(key, "callback_records");
+}
+
+static void read_counter(struct process *process, const struct json_value *counter)
+{
+    struct json_value name;
+    uint32_t text = rocprof_find(counter, "name", &name) ? intern(process, &name) : STRTAB_NONE;
+    if (text != STRTAB_NONE) {
+        set(process, &process->counters.names, rocprof_inner_number(counter, "id", "handle"), text);
+    }
+}
+
 static void
 read_member(struct process *process, struct json_walk *walk, const struct json_value *key)
 {
     struct json_value value;
-    if (json_walk_text_is(key, "buffer_records") && json_walk_is(walk, '{')) {
+    if (is_records(key) && json_walk_is(walk, '{')) {
         read_buffers(process, walk);
     } else if (json_walk_text_is(key, "kernel_symbols") && json_walk_is(walk, '[')) {
         read_items(process, walk, read_symbol);
@@ -194,13 +181,35 @@ read_member(struct process *process, struct json_walk *walk, const struct json_v
         process->devices = *walk;
         process->has_devices = true;
         read_items(process, walk, read_agent);
+    } else if (json_walk_text_is(key, "counters") && json_walk_is(walk, '[')) {
+        read_items(process, walk, read_counter);
     } else if (json_walk_text_is(key, "strings") && json_walk_value(walk, &value)) {
         read_strings(process, &value);
     } else if (json_walk_text_is(key, "metadata") && json_walk_value(walk, &value)) {
-        process->pid = number(&value, "pid", RELAY_NONE);
+        process->pid = rocprof_number(&value, "pid", RELAY_NONE);
     } else {
         (void)json_walk_skip(walk);
     }
+}
+
+/* What was counted at which dispatch, and which dispatches are recorded besides. */
+static void find_counted(struct process *process)
+{
+    struct rocprof_counters *counters = &process->counters;
+    struct json_value record;
+    struct json_value info;
+    struct json_walk walk = process->lists[COUNTED];
+    bool ok = true;
+    while (process->has_list[COUNTED] && json_walk_item(&walk) && json_walk_value(&walk, &record)) {
+        ok = ok && rocprof_counters_note(counters, &record);
+    }
+    walk = process->lists[KERNELS];
+    while (counters->count > 0 && process->has_list[KERNELS] && json_walk_item(&walk) &&
+           json_walk_value(&walk, &record)) {
+        bool has_info = rocprof_find(&record, "dispatch_info", &info);
+        ok = ok && (!has_info || rocprof_counters_note_dispatch(counters, &info));
+    }
+    process->failed = process->failed || !ok;
 }
 
 static void find_calls(struct process *process)
@@ -210,7 +219,8 @@ static void find_calls(struct process *process)
         struct json_value record;
         while (process->has_list[list] && json_walk_item(&walk) &&
                json_walk_value(&walk, &record)) {
-            set(process, &process->calls, inner_number(&record, "correlation_id", "internal"), 0);
+            set(process, &process->calls,
+                rocprof_inner_number(&record, "correlation_id", "internal"), 0);
         }
     }
 }
@@ -219,10 +229,10 @@ static void find_calls(struct process *process)
 
 static void set_times(struct relay_event *event, const struct json_value *record)
 {
-    event->start_ns = number(record, "start_timestamp", 0);
+    event->start_ns = rocprof_number(record, "start_timestamp", 0);
     event->dur_ns =
-        saturating_sub(number(record, "end_timestamp", event->start_ns), event->start_ns);
-    event->correlation = inner_number(record, "correlation_id", "internal");
+        saturating_sub(rocprof_number(record, "end_timestamp", event->start_ns), event->start_ns);
+    event->correlation = rocprof_inner_number(record, "correlation_id", "internal");
 }
 
 static int64_t agent_of(const struct process *process, int64_t handle)
@@ -236,8 +246,8 @@ relay_call(struct process *process, struct relay *relay, const struct json_value
 {
     struct relay_event event =
         relay_blank(process->list == MARKER ? RELAY_ANNOTATION : RELAY_RUNTIME);
-    int64_t kind = number(record, "kind", 0);
-    int64_t operation = number(record, "operation", 0);
+    int64_t kind = rocprof_number(record, "kind", 0);
+    int64_t operation = rocprof_number(record, "operation", 0);
     const struct id_slot *name =
         id_map_find(&process->operations, (int64_t)((uint64_t)kind << 32 | (uint32_t)operation));
     set_times(&event, record);
@@ -245,7 +255,7 @@ relay_call(struct process *process, struct relay *relay, const struct json_value
                                         : strtab_text(process->texts, name->value));
     event.process = "rocprofv3";
     event.pid = process->pid;
-    event.tid = number(record, "thread_id", RELAY_NONE);
+    event.tid = rocprof_number(record, "thread_id", RELAY_NONE);
     relay_add(relay, &event);
 }
 
@@ -270,8 +280,8 @@ static void write_launch(struct json_write *w, const struct json_value *info)
     int64_t groups[3];
     int64_t items[3];
     for (size_t i = 0; i < 3; i++) {
-        int64_t all = inner_number(info, "grid_size", axes[i]);
-        items[i] = inner_number(info, "workgroup_size", axes[i]);
+        int64_t all = rocprof_inner_number(info, "grid_size", axes[i]);
+        items[i] = rocprof_inner_number(info, "workgroup_size", axes[i]);
         if (all == RELAY_NONE || items[i] == RELAY_NONE) {
             return;
         }
@@ -300,8 +310,8 @@ relay_kernel(struct process *process, struct relay *relay, const struct json_val
     struct relay_event event = relay_blank(RELAY_KERNEL);
     struct json_value info = {.kind = JSON_KIND_NULL};
     char unnamed[40];
-    (void)find(record, "dispatch_info", &info);
-    int64_t kernel = number(&info, "kernel_id", 0);
+    (void)rocprof_find(record, "dispatch_info", &info);
+    int64_t kernel = rocprof_number(&info, "kernel_id", 0);
     const struct id_slot *symbol = id_map_find(&process->symbols, kernel);
     set_times(&event, record);
     (void)snprintf(unnamed, sizeof unnamed, "kernel %" PRId64, kernel);
@@ -309,15 +319,29 @@ relay_kernel(struct process *process, struct relay *relay, const struct json_val
     event.name_len = without_clone(event.name);
     event.role =
         relay_is_communication(event.name, event.name_len) ? RELAY_COMMUNICATION : RELAY_KERNEL;
-    event.device = agent_of(process, inner_number(&info, "agent_id", "handle"));
-    event.stream = inner_number(record, "stream_id", "handle");
+    event.device = agent_of(process, rocprof_inner_number(&info, "agent_id", "handle"));
+    event.stream = rocprof_inner_number(record, "stream_id", "handle");
     if (event.stream == RELAY_NONE || event.stream == 0) {
-        event.stream = inner_number(&info, "queue_id", "handle");
+        event.stream = rocprof_inner_number(&info, "queue_id", "handle");
     }
     set_launch(process, &event);
     relay_begin(relay, &event);
     write_launch(&relay->args, &info);
+    rocprof_counters_write(&process->counters, process->texts, relay, &event, &info);
     relay_end(relay);
+}
+
+/* One that is recorded for its counters alone: without --kernel-trace. */
+static void
+relay_counted(struct process *process, struct relay *relay, const struct json_value *record)
+{
+    struct json_value dispatch;
+    struct json_value info;
+    if (rocprof_find(record, "dispatch_data", &dispatch) &&
+        rocprof_find(&dispatch, "dispatch_info", &info) &&
+        rocprof_counters_take(&process->counters, &info)) {
+        relay_kernel(process, relay, &dispatch);
+    }
 }
 
 static void
@@ -326,11 +350,11 @@ relay_copy(struct process *process, struct relay *relay, const struct json_value
     struct relay_event event = relay_blank(RELAY_MEMCPY);
     set_times(&event, record);
     relay_set_name(&event, "memory copy");
-    event.device = agent_of(process, inner_number(record, "dst_agent_id", "handle"));
-    event.stream = inner_number(record, "stream_id", "handle");
+    event.device = agent_of(process, rocprof_inner_number(record, "dst_agent_id", "handle"));
+    event.stream = rocprof_inner_number(record, "stream_id", "handle");
     set_launch(process, &event);
     relay_begin(relay, &event);
-    jw_key_int(&relay->args, "bytes", number(record, "bytes", 0));
+    jw_key_int(&relay->args, "bytes", rocprof_number(record, "bytes", 0));
     relay_end(relay);
 }
 
@@ -343,6 +367,9 @@ relay_record(struct process *process, struct relay *relay, const struct json_val
         break;
     case COPIES:
         relay_copy(process, relay, record);
+        break;
+    case COUNTED:
+        relay_counted(process, relay, record);
         break;
     default:
         relay_call(process, relay, record);
@@ -377,14 +404,16 @@ static void
 write_device(struct process *process, struct json_write *w, const struct json_value *agent)
 {
     struct json_value name;
-    uint32_t text = find(agent, "product_name", &name) ? intern(process, &name) : STRTAB_NONE;
-    int64_t target = number(agent, "gfx_target_version", 0); /* 90402 is gfx942 */
+    uint32_t text =
+        rocprof_find(agent, "product_name", &name) ? intern(process, &name) : STRTAB_NONE;
+    int64_t target = rocprof_number(agent, "gfx_target_version", 0); /* 90402 is gfx942 */
     jw_object_begin(w);
-    jw_key_int(w, "id", number(agent, "logical_node_type_id", number(agent, "node_id", 0)));
+    jw_key_int(w, "id",
+               rocprof_number(agent, "logical_node_type_id", rocprof_number(agent, "node_id", 0)));
     if (text != STRTAB_NONE) {
         jw_key_string(w, "name", strtab_text(process->texts, text));
     }
-    jw_key_int(w, "numSms", number(agent, "cu_count", 0));
+    jw_key_int(w, "numSms", rocprof_number(agent, "cu_count", 0));
     if (target > 0) {
         jw_key_int(w, "computeMajor", target / 10000);
         jw_key_int(w, "computeMinor", target / 100 % 100);
@@ -402,7 +431,7 @@ static void write_devices(struct process *process, struct json_write *w)
     jw_key(w, "deviceProperties");
     jw_array_begin(w);
     while (json_walk_item(&walk) && json_walk_value(&walk, &agent)) {
-        if (number(&agent, "type", 0) == AGENT_GPU) {
+        if (rocprof_number(&agent, "type", 0) == AGENT_GPU) {
             write_device(process, w, &agent);
         }
     }
@@ -416,8 +445,9 @@ static bool open_process(struct process *process, struct json_walk *walk, const 
     struct json_value key;
     *process =
         (struct process){.cut_at = WARNING_NO_OFFSET, .texts = strtab_create(), .pid = RELAY_NONE};
-    if (process->texts == NULL || !json_walk_enter(walk, '{')) {
-        return process->texts != NULL;
+    bool has_memory = rocprof_counters_init(&process->counters) && process->texts != NULL;
+    if (!has_memory || !json_walk_enter(walk, '{')) {
+        return has_memory;
     }
     while (!process->failed && json_walk_key(walk, &key)) {
         read_member(process, walk, &key);
@@ -426,6 +456,7 @@ static bool open_process(struct process *process, struct json_walk *walk, const 
         process->cut_at = (uint64_t)(walk->at - begin);
     }
     find_calls(process);
+    find_counted(process);
     return !process->failed;
 }
 
@@ -436,6 +467,7 @@ static void close_process(struct process *process)
     id_map_free(&process->agents);
     id_map_free(&process->operations);
     id_map_free(&process->calls);
+    rocprof_counters_free(&process->counters);
 }
 
 static bool relay_process(struct process *process,
@@ -451,6 +483,7 @@ static bool relay_process(struct process *process,
     if (cut_at != WARNING_NO_OFFSET) {
         warning_add(&relay.warnings, WARN_TRUNCATED, cut_at);
     }
+    relay.metrics = &process->counters.metrics;
     bool ok = relay_read(&relay, more, process, options, out, err);
     if (!ok && err->code == ERR_BAD_INPUT && relay.record_count == 0) {
         ok = err_set(err, ERR_BAD_INPUT,
@@ -506,10 +539,10 @@ void rocprof_process_look(struct json_walk *walk, struct rocprof_look *look)
     }
     (void)json_walk_enter(walk, '{');
     while (json_walk_key(walk, &key)) {
-        if (json_walk_text_is(&key, "buffer_records") && json_walk_is(walk, '{')) {
+        if (is_records(&key) && json_walk_is(walk, '{')) {
             look->has_record = has_record(walk) || look->has_record;
         } else if (json_walk_text_is(&key, "metadata") && json_walk_value(walk, &value)) {
-            look->pid = number(&value, "pid", RELAY_NONE);
+            look->pid = rocprof_number(&value, "pid", RELAY_NONE);
         } else {
             (void)json_walk_skip(walk);
         }

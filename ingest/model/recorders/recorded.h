@@ -28,6 +28,14 @@ struct op_type_times {
     int64_t calls, total_ns, min_ns, max_ns;
 };
 
+/* What was measured at the launches of a kernel. */
+struct kernel_metric {
+    const char *kernel;
+    const char *metric; /* "SQ_WAVES", "aic_mac_ratio" */
+    int64_t calls;      /* launches that have it */
+    double mean, mean_by_time, min, max;
+};
+
 /* Blocks of memory that were taken under one name. */
 struct recorded_memory {
     const char *name;
@@ -57,6 +65,8 @@ struct recorded {
     size_t collective_count;
     struct op_type_times *op_types;
     size_t op_type_count;
+    struct kernel_metric *metrics;
+    size_t metric_count;
     struct recorded_memory *memory;
     size_t memory_count;
     struct recorded_device_memory *devices;

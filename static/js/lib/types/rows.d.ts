@@ -389,6 +389,17 @@ interface KernelLaunchRow {
     utilisation_match?: 'name' | 'launch' | null; // Only with `utilisation`. What was equal in the table; null: nothing.
 }
 
+/** What was measured at the launches of a kernel. */
+interface KernelMetricRow {
+    name: string; // The kernel.
+    metric: string; // As the recorder names it: `SQ_WAVES`, `aic_mac_ratio`.
+    calls: number; // Launches that have it.
+    mean: number;
+    mean_by_time: number; // Weighted by the launches' time.
+    min: number;
+    max: number;
+}
+
 /** See api/openapi.json. */
 interface KernelStackRow {
     name: string;

@@ -13,6 +13,8 @@ import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
 const LAUNCHES = 20;
+/** Formats whose recorder may measure kernels. */
+const MEASURING = ['rocprofv3-json', 'ascend-pytorch'];
 /**
  * @param {string} id of the trace
  * @param {Trace} trace
@@ -35,12 +37,28 @@ export function kernelDetail(id, trace, row, group) {
     const launches = h('div', { class: 'launches' });
     if (group === 'launch') fill(launches, operatorLink(id, row.operator));
     else loadLaunches(launches, id, row);
-    return h('div', null, fullName(row.name), use.text, figures(pairs), stacks, timelineLink(trace, row.name, 'Show in timeline'), launches);
+    const metrics = h('div', { class: 'metrics' });
+    if (MEASURING.includes(trace.format)) loadMetrics(metrics, id, row.name);
+    return h('div', null, fullName(row.name), use.text, figures(pairs), metrics, stacks, timelineLink(trace, row.name, 'Show in timeline'), launches);
 }
 
 /** @param {string} id @param {string} name */
 function operatorLink(id, name) {
     return name ? h('p', null, 'Launched by ', h('a', { href: traceHref(id, 'operators', { q: name }) }, name)) : null;
+}
+
+/** What the recorder measured at its launches. @param {HTMLElement} box @param {string} id @param {string} kernel */
+async function loadMetrics(box, id, kernel) {
+    try {
+        const page = await api.rows(id, 'kernels', { group_by: 'metric', sort: 'metric', order: 'asc', q: searchWord(kernel), limit: 1000 });
+        const rows = page.rows.filter(({ name }) => name === kernel);
+        if (rows.length === 0) return;
+        fill(box, h('h3', null, 'Measured on the device'),
+            plainTable('Metrics of the kernel', ['Metric', 'Launches', 'Mean', 'Mean by time', 'Least', 'Most'],
+                rows.map((metric) => [metric.metric, fmt.int(metric.calls), ...[metric.mean, metric.mean_by_time, metric.min, metric.max].map((value) => (Math.abs(value) < 1 ? fmt.num(value, 3) : fmt.metric(value)))]), 1));
+    } catch (error) {
+        showFailure(box, error, () => loadMetrics(box, id, kernel));
+    }
 }
 
 /** @param {HTMLElement} box @param {string} id @param {Row} row */
