@@ -245,7 +245,14 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
 
 /* ---- answering ---- */
 
-static void write_config_labels(struct json_write *w, bool mlu)
+/* Cores of NPUs and TPUs are given no grid of blocks. */
+static bool has_launch_configs(const struct trace_results *results)
+{
+    const char *type = results->device_type == NULL ? "" : results->device_type;
+    return strcmp(type, "NPU") != 0 && strcmp(type, "TPU") != 0;
+}
+
+static void write_config_labels(struct json_write *w, const struct trace_results *results)
 {
     static const char *const labels[2][4] = {
         {"Grid", "Block", "Registers per thread", "Shared memory"},
@@ -253,8 +260,8 @@ static void write_config_labels(struct json_write *w, bool mlu)
     };
     jw_key(w, "config_labels");
     jw_array_begin(w);
-    for (size_t i = 0; i < 4; i++) {
-        jw_string(w, labels[mlu][i]);
+    for (size_t i = 0; i < 4 && has_launch_configs(results); i++) {
+        jw_string(w, labels[results->mlu][i]);
     }
     jw_array_end(w);
 }
@@ -304,7 +311,7 @@ static void write_members(struct json_write *w, const void *table_void)
     jw_object_end(w);
     jw_key_bool(w, "has_blocks_per_sm", table->results->has_blocks_per_sm);
     jw_key_bool(w, "has_occupancy", table->results->has_occupancy);
-    write_config_labels(w, table->results->mlu);
+    write_config_labels(w, table->results);
     jw_key_double(w, "tensor_core_share", table->results->tensor_pie_used);
     jw_key_string(w, "matrix_units", results_matrix_units(table->results));
     write_match(w, &table->match);

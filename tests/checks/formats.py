@@ -435,6 +435,7 @@ class Ascend(unittest.TestCase):
             said = {'Type': 'MatMul', 'Accelerator Core': 'AI_CORE', 'Input Shapes': '8,8;8,8', 'Block Dim': 24, 'aic_mac_ratio': 0.625}
             self.assertEqual([{key: value for key, value in event['args'].items() if key in said or key in ('Name', 'aiv_vec_ratio')} for event in events if event['name'] == 'MatMulV2'], [said])
             self.assertEqual([event['name'] for event in events if 'Block Dim' in event.get('args', {})], ['MatMulV2'])
+            self.assertEqual(server.get(base + 'kernels', group_by='launch').json()['config_labels'], [])
             metrics = server.get(base + 'kernels', group_by='metric', sort='metric').json()['rows']
             self.assertEqual([(row['name'], row['metric'], row['mean']) for row in metrics], [('MatMulV2', 'aic_mac_ratio', 0.625), ('x', 'aic_mac_ratio', 0.5), ('x', 'aiv_vec_ratio', 0)])
             memory = server.get(base + 'memory').json()

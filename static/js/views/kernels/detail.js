@@ -73,11 +73,12 @@ async function loadLaunches(box, id, row) {
         }
         const unit = fmt.timeUnit(rows[0].total_ns);
         const small = fmt.timeUnit(rows[0].mean_ns);
+        const labels = page.config_labels ?? [];
         const operators = [...new Set(rows.map(({ operator }) => String(operator)))];
         fill(box, h('h3', null, fmt.plural(rows.length, 'launch configuration')),
-            plainTable('Launch configurations', ['Operator', ...(page.config_labels ?? []), 'Calls', 'Total', 'Mean'],
-                rows.slice(0, LAUNCHES).map((launch) => [launch.operator, ...launch.config, fmt.int(launch.calls), fmt.time(launch.total_ns, unit), fmt.time(launch.mean_ns, small)]),
-                1 + (page.config_labels ?? []).length),
+            plainTable('Launch configurations', ['Operator', ...labels, 'Calls', 'Total', 'Mean'],
+                rows.slice(0, LAUNCHES).map((launch) => [launch.operator, ...launch.config.slice(0, labels.length), fmt.int(launch.calls), fmt.time(launch.total_ns, unit), fmt.time(launch.mean_ns, small)]),
+                1 + labels.length),
             rows.length > LAUNCHES ? h('p', { class: 'quiet' }, `and ${rows.length - LAUNCHES} more: group by “Launch and operator” to see all`) : null,
             operators.slice(0, 3).map((name) => operatorLink(id, name)));
     } catch (error) {
