@@ -460,7 +460,7 @@ class Ascend(unittest.TestCase):
             trace, = kinetoscope.uploaded(server.put('ascend', 'long.tar', recordings.archive(files, 'tar')))
             self.assertEqual((trace['events'], trace['warnings']), (short['events'] + 8000, short['warnings']))
             found = json.loads(gzip.decompress(server.get('/api/v1/traces/%d/trace.json.gz' % trace['id']).body))['traceEvents']
-            self.assertEqual([event['args']['Block Dim'] for event in found if event['name'] == 'MatMulV2'], [24])
+            self.assertEqual([str(event['args']['Block Dim']) for event in found if event['name'] == 'MatMulV2'], ['24'])
             self.assertEqual([event['args']['Python id'] for event in found if event['name'].startswith('call ')], list(range(8000)))
 
     def test_broken_tables(self):

@@ -3,6 +3,7 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
 #include "ingest/base/text/affix.h"
+#include "ingest/formats/json/text.h"
 #include "ingest/formats/relay/relay.h"
 
 #include <stdlib.h>
@@ -212,6 +213,11 @@ const struct detail_row *kernel_details_find(const struct kernel_details *detail
 static void write_cell(struct json_write *w, const char *column, const struct ascend_cell *cell)
 {
     char *end = NULL;
+    int64_t whole;
+    if (is_number(column) && json_text_parse_int(cell->text, strlen(cell->text), &whole)) {
+        jw_key_int(w, column, whole);
+        return;
+    }
     double value = is_number(column) ? strtod(cell->text, &end) : 0.0;
     if (end != NULL && *end == '\0' && end != cell->text) {
         jw_key_double(w, column, value);
