@@ -77,7 +77,7 @@ static const struct advice advices[] = {
                     "wrap steps in jax.profiler.StepTraceAnnotation"},
       [NO_KERNELS] = {"kernels", NO_DEVICE_WORK, "jax.profiler.trace() around work on a device"},
       [NO_SHAPES] = {"shapes", "No operator has input shapes: XLA records none.",
-                     "XLA_FLAGS=--xla_dump_to=DIR, for those of each HLO operation"},
+                     "--xla_dump_to in XLA_FLAGS"},
       [NO_MEMORY] = {"memory", "No records of memory: XLA records none.",
                      "jax.profiler.save_device_memory_profile()"}}},
     {"rocprofv3",

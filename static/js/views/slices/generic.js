@@ -40,7 +40,7 @@ function answers(trace, names, tracks, total) {
             h('span', { class: 'answer-more' }, `self time, ${fmt.plural(top.count, 'slice')}`)]) : null,
         busiest && total ? answer('Busiest track', fmt.shareParts(busiest.busy_ns / total), [h('a', { class: 'answer-more', href: traceHref(trace.id, 'slices', { group: 'track', q: busiest.track, open: '1' }) }, busiest.track)]) : null,
         answer('Tracks', [fmt.int(tracks.total), ''], ['threads and other rows of the timeline', more('slices', { group: 'track' }, 'All tracks')]),
-        answer('Trace', ['Generic', ''], ['a Chrome trace without operators, runtime calls or device work', more('slices', { group: 'category' }, 'Its categories')]));
+        answer('Trace', ['Generic', ''], [`${trace.format === 'chrome-trace' ? 'Chrome trace' : fmt.formatWord(trace.format)} without operators, runtime calls or device work`, more('slices', { group: 'category' }, 'Its categories')]));
 }
 
 /** @param {Trace} trace @param {RowPage} names */
