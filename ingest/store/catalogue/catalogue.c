@@ -4,6 +4,7 @@
 #include "ingest/store/db/sort.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/schema/sums.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -164,6 +165,12 @@ static bool count_runs(struct db *db,
                        struct err *err)
 {
     struct db_stmt st;
+    if (matcher == NULL && page->tag == NULL) {
+        struct sums sums;
+        bool ok = sums_read(db, SUMS_RUNS, page->projects, page->project, &sums, err);
+        *total = sums.items;
+        return ok;
+    }
     db_prepare(&st, db, "SELECT count(*)" LISTED);
     put_list(&st, page, matcher);
     *total = db_next(&st) ? db_get_int(&st) : 0;
@@ -255,21 +262,12 @@ bool store_count(struct store_snapshot *snapshot,
                  struct err *err)
 {
     struct db *db;
-    *runs = 0;
-    *traces = 0;
-    if (!store_snapshot_read(snapshot, &db, err)) {
-        return false;
-    }
-    struct db_stmt st;
-    db_prepare(&st, db,
-               "SELECT count(*), coalesce(sum(r.trace_count), 0) FROM run AS r WHERE" VISIBLE
-               " AND " STORE_IN_PROJECTS("r.project", "?1"));
-    db_put_text(&st, projects);
-    if (db_next(&st)) {
-        *runs = db_get_int(&st);
-        *traces = db_get_int(&st);
-    }
-    return db_done(&st, err);
+    struct sums sums = {0};
+    bool ok = store_snapshot_read(snapshot, &db, err) &&
+              sums_read(db, SUMS_RUNS, projects, NULL, &sums, err);
+    *runs = sums.items;
+    *traces = sums.traces;
+    return ok;
 }
 
 static bool no_run(const char *name, struct err *err)

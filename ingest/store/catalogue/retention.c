@@ -2,6 +2,7 @@
 
 #include "ingest/store/internal.h"
 #include "ingest/store/results_files.h"
+#include "ingest/store/schema/sums.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -231,8 +232,33 @@ bool store_retention_read(struct store *store,
 
 /* ---- asking ---- */
 
+/* Where even all runs together leave room, as nearly always, none is looked at. */
+static bool read_fits(struct db *db,
+                      const struct retention_rules *rules,
+                      const struct retention_upload *upload,
+                      struct retention_usage *usage,
+                      bool *fits,
+                      struct err *err)
+{
+    struct db_stmt st;
+    struct sums sums;
+    db_prepare(&st, db,
+               "SELECT coalesce(sum(size_bytes), 0) FROM job"
+               " WHERE state IN ('queued', 'running') AND project = ?");
+    db_put_text(&st, upload->project);
+    usage->project_queue_bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
+    bool ok = db_done(&st, err) && sums_read(db, SUMS_RUNS, NULL, upload->project, &sums, err);
+    *fits = ok &&
+            (rules->quota_bytes == 0 ||
+             !exceeds(usage->used_bytes, upload->size_bytes, rules->quota_bytes)) &&
+            (rules->project_quota_bytes == 0 ||
+             !exceeds(usage->project_queue_bytes + sums.size_bytes, upload->size_bytes,
+                      rules->project_quota_bytes));
+    return ok;
+}
+
 /* Equal bytes lie there once, whoever has them; with --retain-raw no they do not. */
-static bool read_usage(struct db *db,
+static bool read_fixed(struct db *db,
                        const struct retention_upload *upload,
                        uint64_t raw_bytes,
                        struct retention_usage *usage,
@@ -240,24 +266,15 @@ static bool read_usage(struct db *db,
 {
     struct db_stmt st;
     db_prepare(&st, db,
-               "SELECT (SELECT coalesce(sum(size_bytes), 0) FROM (SELECT DISTINCT u.sha256,"
+               "SELECT coalesce(sum(size_bytes), 0) FROM (SELECT DISTINCT u.sha256,"
                " u.size_bytes FROM upload AS u JOIN run AS r ON r.id = u.run_id"
-               " WHERE r.pinned <> 0 OR r.name = ?1 OR r.name IN " BUSY_RUNS ") AS o),"
-               " (SELECT coalesce(sum(size_bytes), 0) FROM job"
-               " WHERE state IN ('queued', 'running') AND project = ?2)");
+               " WHERE r.pinned <> 0 OR r.name = ? OR r.name IN " BUSY_RUNS ") AS o");
     db_put_text(&st, upload->run);
-    db_put_text(&st, upload->project);
-    bool found = db_next(&st);
-    usage->fixed_raw_bytes = found ? (uint64_t)db_get_int(&st) : 0;
-    usage->project_queue_bytes = found ? (uint64_t)db_get_int(&st) : 0;
+    usage->fixed_raw_bytes = db_next(&st) ? (uint64_t)db_get_int(&st) : 0;
     if (usage->fixed_raw_bytes > raw_bytes) {
         usage->fixed_raw_bytes = raw_bytes;
     }
-    if (!db_done(&st, err) || !db_used_bytes(db, &usage->used_bytes, err)) {
-        return false;
-    }
-    usage->used_bytes += raw_bytes;
-    return true;
+    return db_done(&st, err);
 }
 
 static bool admits(struct db *db,
@@ -272,14 +289,17 @@ static bool admits(struct db *db,
     struct retention_usage usage = {0};
     struct retention_catalogue catalogue;
     const char *project = NULL;
-    if (!store_project_of_name(db, arena, given->run, &project, err)) {
+    bool fits = false;
+    if (!store_project_of_name(db, arena, given->run, &project, err) ||
+        !db_used_bytes(db, &usage.used_bytes, err)) {
         return false;
     }
     upload.project = project != NULL ? project : given->project != NULL ? given->project : "";
-    bool ok = read_usage(db, &upload, raw_bytes, &usage, err);
-    usage.used_bytes += results_bytes;
-    return ok && read_catalogue(db, arena, &catalogue, err) &&
-           retention_admits(&catalogue, rules, &upload, &usage, err);
+    usage.used_bytes += raw_bytes + results_bytes;
+    return read_fits(db, rules, &upload, &usage, &fits, err) &&
+           (fits || (read_fixed(db, &upload, raw_bytes, &usage, err) &&
+                     read_catalogue(db, arena, &catalogue, err) &&
+                     retention_admits(&catalogue, rules, &upload, &usage, err)));
 }
 
 bool store_retention_admits(struct store *store,

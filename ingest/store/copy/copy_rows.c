@@ -2,6 +2,7 @@
  * catalogue in memory, so that a new one is copied without a word here. */
 #include "ingest/store/copy/copy_internal.h"
 #include "ingest/store/schema/schema.h"
+#include "ingest/store/schema/sums.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,8 +63,8 @@ static bool is_named(const char *name, const char *const *names, size_t count)
 /* Not those of the target's own: whose copy it is, and which objects are there. */
 static bool is_copied(const char *name)
 {
-    static const char *const own[] = {"copy_state", "object", "schema_step",
-                                      "node",       "duty",   "wrong_token"};
+    static const char *const own[] = {"copy_state", "object",      "schema_step", "node",
+                                      "duty",       "wrong_token", "kept_sum"};
     return strncmp(name, "sqlite_", 7) != 0 && !is_named(name, own, sizeof own / sizeof own[0]);
 }
 
@@ -480,13 +481,14 @@ bool copy_rows(struct copy *copy, struct db *db, struct err *err)
         return false;
     }
     copy->counts->rows = 0;
-    bool ok = empty_tables(copy->to.store->writer, tables, err);
+    bool ok = sums_pause(copy->to.store->writer, err) &&
+              empty_tables(copy->to.store->writer, tables, err);
     for (size_t i = 0; ok && i < tables->count; i++) {
         ok = copy_table(copy, db, &tables->all[i], err) &&
              copy_last_id(copy, db, &tables->all[i], err);
     }
     close_tables(tables, &arena);
-    return ok;
+    return ok && sums_resume(copy->to.store->writer, err);
 }
 
 static bool has_row(struct db *db, const char *table, bool *found, struct err *err)

@@ -3,6 +3,7 @@
 #include "ingest/store/files/paths.h"
 #include "ingest/store/objects/blob_check.h"
 #include "ingest/store/schema/schema.h"
+#include "ingest/store/schema/sums.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -97,10 +98,9 @@ void results_files_destroy(struct results_files *files)
 
 static bool sum_bytes(struct db *db, uint64_t *bytes, struct err *err)
 {
-    int64_t sum = 0;
-    bool ok = db_read_int(
-        db, "SELECT coalesce(sum(size_bytes), 0) FROM results_file WHERE bytes IS NULL", &sum, err);
-    *bytes = (uint64_t)sum;
+    struct sums sums;
+    bool ok = sums_read(db, SUMS_RESULTS, NULL, NULL, &sums, err);
+    *bytes = sums.size_bytes;
     return ok;
 }
 

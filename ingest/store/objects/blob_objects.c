@@ -6,6 +6,7 @@
 #include "ingest/base/wall_clock.h"
 #include "ingest/store/objects/blob_check.h"
 #include "ingest/store/objects/blob_objects_internal.h"
+#include "ingest/store/schema/sums.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +39,9 @@ static bool settle(struct db *db, void *context, struct err *err)
 
 static bool sum_live(struct db *db, uint64_t *bytes, struct err *err)
 {
-    int64_t sum = 0;
-    bool ok = db_read_int(
-        db, "SELECT coalesce(sum(size_bytes), 0) FROM object WHERE state = 'live'", &sum, err);
-    *bytes = (uint64_t)sum;
+    struct sums sums;
+    bool ok = sums_read(db, SUMS_OBJECTS, NULL, NULL, &sums, err);
+    *bytes = sums.size_bytes;
     return ok;
 }
 

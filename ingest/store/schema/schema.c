@@ -1,5 +1,7 @@
 #include "ingest/store/schema/schema.h"
 
+#include "ingest/store/schema/sums.h"
+
 #include <stdio.h>
 
 /* As in schema/1_catalogue.sql. */
@@ -92,7 +94,7 @@ static bool create_head(struct db *db, struct err *err)
 bool schema_create(struct db *db, struct err *err)
 {
     struct db_stmt st;
-    if (!db_exec_schema(db, schema_sql, err) || !create_head(db, err) ||
+    if (!db_exec_schema(db, schema_sql, err) || !create_head(db, err) || !sums_make(db, err) ||
         !schema_set_version(db, SCHEMA_VERSION, err)) {
         return false;
     }

@@ -27,6 +27,7 @@
 struct schema_step {
     int64_t version; /* of the database afterwards */
     const char *sql;
+    bool makes_sums; /* then sums_make: its triggers are not the same in both (sums.h) */
 };
 
 /* One for each version after SCHEMA_BASE, in order. */

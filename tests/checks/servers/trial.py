@@ -262,6 +262,10 @@ class After:
         self.none('uploads that nobody published', 'SELECT file_name FROM upload WHERE published = 0')
         self.none('runs that count wrong', 'SELECT r.name, trace_count, found FROM run AS r JOIN (SELECT run_id, count(*) AS found FROM trace AS t JOIN'
                   ' upload AS u ON u.id = t.upload_id GROUP BY 1) AS c ON c.run_id = r.id WHERE trace_count <> found')
+        for kind, project, traces, rows in (('run', 'project', 'trace_count', 'newest_upload_id > 0'), ('object', "''", '0', "state = 'live'"), ('results_file', "''", '0', 'bytes IS NULL')):
+            self.none('sums that are kept wrong', "SELECT * FROM (SELECT project, sum(items) AS i, sum(traces) AS t, sum(size_bytes) AS s FROM kept_sum WHERE kind = '%s'"
+                      ' GROUP BY 1 HAVING sum(items) <> 0) AS k FULL JOIN (SELECT %s AS project, count(*) AS i, sum(%s) AS t, sum(size_bytes) AS s FROM %s WHERE %s GROUP BY 1) AS c'
+                      ' USING (project) WHERE (k.i, k.t, k.s) IS DISTINCT FROM (c.i, c.t, c.s)' % (kind, project, traces, kind, rows))
 
     def names(self):
         self.traces, offset = {}, 0

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Behind the headers that it needs. */
-#include "ingest/store/store.h"
+#include "ingest/store/internal.h"
 #include "tests/unit/ingest/store/read.h"
 
 #include <cmocka.h>
@@ -151,9 +151,52 @@ static inline int set_up_store(void **state)
     return 0;
 }
 
+#define SUM(kind, project, traces, rows)                                                   \
+    "SELECT * FROM (SELECT '" kind "' AS kind, " project " AS project, count(*) AS items," \
+    " sum(" traces ") AS traces, sum(size_bytes) AS size_bytes FROM " kind " WHERE " rows  \
+    " GROUP BY 1, 2) AS s_" kind
+#define RUN_SUMS SUM("run", "project", "trace_count", "newest_upload_id > 0")
+#define OBJECT_SUMS SUM("object", "''", "0", "state = 'live'")
+#define RESULTS_SUMS SUM("results_file", "''", "0", "bytes IS NULL")
+#define SUMS RUN_SUMS " UNION ALL " OBJECT_SUMS " UNION ALL " RESULTS_SUMS
+#define KEPT_SUMS                                                                           \
+    "SELECT kind, project, sum(items) AS items, sum(traces) AS traces, sum(size_bytes) AS"  \
+    " size_bytes FROM kept_sum GROUP BY 1, 2 HAVING sum(items) <> 0 OR sum(traces) <> 0 OR" \
+    " sum(size_bytes) <> 0"
+
+/* Whatever a test did: the sums that the catalogue keeps are those of its rows. */
+static inline void check_sums(struct fixture *f)
+{
+    struct db *db;
+    struct db_stmt st;
+    int64_t wrong = 0;
+    assert_ok(f, store_read_begin(f->store, &db, &f->err));
+    assert_ok(f, db_read_int(db,
+                             "SELECT count(*) FROM (SELECT * FROM (SELECT * FROM (" KEPT_SUMS
+                             ") AS a EXCEPT SELECT * FROM (" SUMS
+                             ") AS b) AS c UNION ALL SELECT * FROM (SELECT * FROM (" SUMS
+                             ") AS d EXCEPT SELECT * FROM (" KEPT_SUMS ") AS e) AS f) AS g",
+                             &wrong, &f->err));
+    db_prepare(&st, db, "SELECT kind, project, items, traces, size_bytes FROM kept_sum");
+    while (wrong != 0 && db_next(&st)) {
+        const char *kind = db_get_text(&st, &f->arena);
+        const char *project = db_get_text(&st, &f->arena);
+        long long items = db_get_int(&st);
+        long long traces = db_get_int(&st);
+        print_message("kept: %s \"%s\" %lld %lld %lld\n", kind, project, items, traces,
+                      (long long)db_get_int(&st));
+    }
+    assert_ok(f, db_done(&st, &f->err));
+    store_read_end(f->store, db);
+    assert_int_equal(wrong, 0);
+}
+
 static inline int tear_down_store(void **state)
 {
     struct fixture *f = *state;
+    if (f->store != NULL) {
+        check_sums(f);
+    }
     close_store(f);
     arena_free(&f->arena);
     remove_tree(f->dir, strlen(f->dir));

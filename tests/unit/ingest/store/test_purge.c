@@ -114,7 +114,7 @@ static bool stays(const char *table)
            strcmp(table, "token") == 0 || strcmp(table, "session") == 0 ||
            strcmp(table, "series_change") == 0 || strcmp(table, "node") == 0 ||
            strcmp(table, "duty") == 0 || strcmp(table, "wrong_token") == 0 ||
-           strcmp(table, "commit_mark") == 0 ||
+           strcmp(table, "commit_mark") == 0 || strcmp(table, "kept_sum") == 0 ||
            /* until the next start, and only while points wait */
            strcmp(table, "series_metric") == 0 || strcmp(table, "series_stale") == 0 ||
            strcmp(table, "schema_step") == 0;

@@ -9,6 +9,7 @@
 /* What an older version lacks. */
 static const char older_sql[] =
     "DROP TABLE taken_over;"
+    "DROP TRIGGER run_comes; DROP TRIGGER run_goes; DROP TRIGGER run_changes;"
     "DROP INDEX run_newest; DROP INDEX run_uploaded_at; DROP INDEX run_traces;"
     "DROP INDEX run_workers; DROP INDEX run_size; DROP INDEX run_name; DROP INDEX run_project;"
     "ALTER TABLE run DROP COLUMN project;"

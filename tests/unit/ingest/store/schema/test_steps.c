@@ -3,6 +3,7 @@
 #include "ingest/store/files/paths.h"
 #include "ingest/store/schema/schema.h"
 #include "ingest/store/schema/steps.h"
+#include "ingest/store/schema/sums.h"
 #include "tests/unit/ingest/store/store_fixture.h"
 
 #include <pthread.h>
@@ -14,11 +15,14 @@ static const struct schema_step additions[] = {
     {SCHEMA_VERSION + 1,
      "CREATE TABLE thing (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id INTEGER NOT NULL REFERENCES"
      " run (id) ON DELETE CASCADE, name TEXT NOT NULL, share ANY, bytes BLOB) STRICT;"
-     "CREATE INDEX thing_name ON thing (name) WHERE share IS NOT NULL"},
-    {SCHEMA_VERSION + 2, ""},
-    {SCHEMA_VERSION + 3, "ALTER TABLE session ADD COLUMN added INTEGER NOT NULL DEFAULT 7;"
-                         "ALTER TABLE session ADD COLUMN said TEXT;"
-                         "UPDATE session SET said = 'before'"},
+     "CREATE INDEX thing_name ON thing (name) WHERE share IS NOT NULL",
+     false},
+    {SCHEMA_VERSION + 2, "", false},
+    {SCHEMA_VERSION + 3,
+     "ALTER TABLE session ADD COLUMN added INTEGER NOT NULL DEFAULT 7;"
+     "ALTER TABLE session ADD COLUMN said TEXT;"
+     "UPDATE session SET said = 'before'",
+     false},
 };
 #define ADDITIONS (sizeof additions / sizeof additions[0])
 
@@ -78,14 +82,19 @@ static char *describe(struct fixture *f, struct db *db)
               " current_schema() UNION ALL SELECT replace(indexdef, current_schema() || '.',"
               " '') FROM pg_indexes WHERE schemaname = current_schema() UNION ALL SELECT"
               " conrelid::regclass::text || ' ' || pg_get_constraintdef(oid) FROM"
-              " pg_constraint WHERE connamespace = current_schema()::regnamespace) AS a"
+              " pg_constraint WHERE connamespace = current_schema()::regnamespace UNION ALL SELECT"
+              " replace(pg_get_triggerdef(g.oid) || ' ' || p.prosrc, current_schema() || '.', '')"
+              " FROM pg_trigger AS g JOIN pg_proc AS p ON p.oid = g.tgfoid JOIN pg_class AS c ON"
+              " c.oid = g.tgrelid WHERE NOT g.tgisinternal AND c.relnamespace ="
+              " current_schema()::regnamespace) AS a"
               " ORDER BY line COLLATE \"C\""
             : "SELECT line FROM (SELECT t.name || '.' || c.name || ' ' || c.type || ' ' ||"
               " c.\"notnull\" || ' ' || coalesce(c.dflt_value, '') || ' ' || c.pk AS line"
               " FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c WHERE"
               " t.schema = 'main' UNION ALL SELECT t.name || ' strict ' || t.strict || ' ' ||"
               " t.wr FROM pragma_table_list AS t WHERE t.schema = 'main' UNION ALL SELECT"
-              " sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL UNION ALL"
+              " sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL "
+              "UNION ALL"
               " SELECT t.name || ' -> ' || k.\"table\" || ' ' || k.\"from\" || ' ' ||"
               " k.on_delete FROM pragma_table_list AS t JOIN"
               " pragma_foreign_key_list(t.name) AS k WHERE t.schema = 'main') AS a"
@@ -140,6 +149,7 @@ static void make_base(struct fixture *f, struct db *db, const char *schema, int6
                (db_exec(db, "CREATE TABLE kinetoscope (version bigint NOT NULL, id text NOT NULL)",
                         &f->err) &&
                 db_exec(db, "INSERT INTO kinetoscope SELECT 0, 'x'", &f->err))) &&
+              (version == SCHEMA_BASE || sums_make(db, &f->err)) &&
               schema_set_version(db, version, &f->err);
     assert_ok(f, db_end(db, ok, &f->err));
 }
@@ -152,7 +162,17 @@ static void steps_from_the_base_make_todays_schema(void **state)
     char *schema = base_schema();
     make_base(f, old, schema, SCHEMA_BASE);
     create(f, new);
+    assert_ok(f, db_exec(old,
+                         "INSERT INTO run (name, project, newest_upload_id, trace_count,"
+                         " size_bytes) VALUES ('a', 'p', 1, 2, 30), ('b', 'p', 2, 3, 40),"
+                         " ('c', '', 0, 0, 0)",
+                         &f->err));
     assert_ok(f, schema_apply_steps(old, schema_steps, schema_step_count, &f->err));
+    assert_int_equal(number(f, old,
+                            "SELECT items * 10000 + traces * 1000 + size_bytes FROM kept_sum WHERE"
+                            " kind = 'run' AND project = 'p'"),
+                     25070);
+    assert_int_equal(number(f, old, "SELECT count(*) FROM kept_sum"), 1);
     assert_int_equal(version_of(f, old), SCHEMA_VERSION);
     char *by_steps = describe(f, old);
     char *at_once = describe(f, new);
@@ -209,8 +229,10 @@ static void a_step_that_fails_leaves_nothing(void **state)
     struct db *db = open_named(f, "fails", true);
     const struct schema_step bad[] = {
         additions[0],
-        {SCHEMA_VERSION + 2, "CREATE TABLE half (id INTEGER PRIMARY KEY) STRICT;"
-                             "INSERT INTO no_such_table VALUES (1)"},
+        {SCHEMA_VERSION + 2,
+         "CREATE TABLE half (id INTEGER PRIMARY KEY) STRICT;"
+         "INSERT INTO no_such_table VALUES (1)",
+         false},
     };
     create(f, db);
     assert_fails(f, schema_apply_steps(db, bad, 2, &f->err), ERR_STORE);
