@@ -147,14 +147,32 @@ bool ingest_rows_write(struct results_file *file,
     return row_writer_finish(&writer);
 }
 
+/* A trace has 5 to 30 of them. */
+#define FACTS_4 "(?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?)"
+#define FACTS_16 FACTS_4 ", " FACTS_4 ", " FACTS_4 ", " FACTS_4
+#define FACTS_AT_ONCE 16
+
+static void write_environment(struct row_writer *writer, const struct trace_results *results)
+{
+    for (size_t begin = 0; begin < results->environment_count; begin += FACTS_AT_ONCE) {
+        row_begin(writer, "INSERT INTO environment (trace_id, position, name, value) SELECT t.id,"
+                          " v.column1, v.column2, v.column3 FROM (SELECT ?1 AS id) AS t CROSS"
+                          " JOIN (VALUES " FACTS_16 ") AS v WHERE v.column1 IS NOT NULL");
+        for (size_t i = begin; i < begin + FACTS_AT_ONCE; i++) {
+            const struct environment_row *row =
+                i < results->environment_count ? &results->environment[i] : NULL;
+            row_put_optional(writer, row != NULL ? (int64_t)i : INT64_MIN);
+            row_put_text(writer, row != NULL ? row->name : NULL);
+            row_put_text(writer, row != NULL ? row->value : NULL);
+        }
+        row_end(writer);
+    }
+}
+
 static void write_listed(struct row_writer *writer, const struct trace_results *results)
 {
-    static const enum results_part listed[] = {PART_DEVICE, PART_ENVIRONMENT};
-    for (size_t i = 0; i < sizeof listed / sizeof *listed; i++) {
-        const void *rows;
-        size_t count = rows_part_get(&results_parts[listed[i]], results, &rows);
-        row_write_table(writer, results_parts[listed[i]].table, rows, count);
-    }
+    row_write_table(writer, &table_device, results->devices, results->device_count);
+    write_environment(writer, results);
 }
 
 static bool insert_listed(struct store *store,
