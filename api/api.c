@@ -14,12 +14,20 @@
 
 /* Far above any sensible answer: an answer beyond it is refused with a hint at `limit`. */
 #define BODY_MAX_BYTES ((size_t)1 << 30)
+#define MS_PER_S 1000
 
 void api_response_init(struct api_response *response)
 {
     *response = (struct api_response){.status = 200};
     arena_init(&response->arena, 0);
     buf_init(&response->body, BODY_MAX_BYTES);
+}
+
+void api_response_tell_age(struct api_response *response)
+{
+    int64_t age_ms = store_snapshot_age_ms(response->snapshot);
+    response->age_s = age_ms < 0 ? 0 : age_ms / MS_PER_S + 1;
+    response->is_kept = response->is_kept && age_ms < 0;
 }
 
 static void end_stream(struct api_response *response)
@@ -171,10 +179,15 @@ static void fail(struct api_call *call, const struct err *err)
 {
     struct api_response *response = call->response;
     bool is_gone = response->has_parts && response->body.failed;
+    bool is_unknown = store_snapshot_age_ms(call->snapshot) >= 0 &&
+                      (err->code == ERR_NOT_FOUND || err->code == ERR_GONE);
+    struct err away = ERR_INIT;
+    (void)err_set(&away, ERR_UNAVAILABLE,
+                  "The database does not answer, and this was not there lately; try again");
     if (response->has_parts) {
         response->is_broken = true;
     } else {
-        api_problem(response, err);
+        api_problem(response, is_unknown ? &away : err);
     }
     if (!is_gone && (response->is_broken || response->status >= 500)) {
         log_failure(call->api, call->request, err);
@@ -198,7 +211,12 @@ void api_handle(struct api *api, const struct api_request *request, struct api_r
     }
     struct err err = ERR_INIT;
     response->is_kept = route->is_kept;
-    if (!run_route(&call, route, &err)) {
+    if (!route->writes) {
+        store_snapshot_may_be_old(&snapshot);
+    }
+    if (run_route(&call, route, &err)) {
+        api_response_tell_age(response);
+    } else {
         fail(&call, &err);
     }
     store_snapshot_close(&snapshot);

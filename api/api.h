@@ -69,6 +69,7 @@ struct api_response {
     struct store_snapshot *snapshot;   /* closed before a part is sent: clients may be slow */
     bool has_parts;                    /* the begin of the body was sent; `body` holds the end */
     bool is_broken; /* the rest cannot be produced: the connection must break off */
+    int64_t age_s;  /* of an answer from what was read lately, as the database is away; 0: none */
     void *sending;  /* the server's, from the first part on; in the arena */
     bool is_kept;   /* cacheable: the same for all who may read the same, until api_version grows */
     const char *file_path; /* a file to send; the server handles ranges */
@@ -116,6 +117,9 @@ void api_response_init(struct api_response *response);
 void api_response_free(struct api_response *response);
 /* Replaces the response with the problem+json of an error. */
 void api_problem(struct api_response *response, const struct err *err);
+
+/* Notes how old what the answer's snapshot has read is. Before the snapshot is closed for good. */
+void api_response_tell_age(struct api_response *response);
 
 /* Whether this request may change something. */
 bool api_request_writes(const struct api_request *request);

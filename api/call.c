@@ -31,6 +31,7 @@ static bool send_part(void *context, struct buf *body)
 {
     struct api_response *response = context;
     (void)body; /* the response's */
+    api_response_tell_age(response);
     store_snapshot_close(response->snapshot);
     return response->request->send_part(response->request, response);
 }

@@ -33,6 +33,9 @@ bool tokens_list(struct api_call *call, struct err *err)
 {
     struct store_token *tokens = NULL;
     size_t count = 0;
+    if (store_is_away(call->api->store)) { /* a list of lately would not say so */
+        return err_set(err, ERR_UNAVAILABLE, "The database does not answer; try again");
+    }
     if (!store_tokens(call->api->store, call_arena(call), &tokens, &count, err)) {
         return false;
     }

@@ -30,11 +30,6 @@ bool upload_answer_wait(struct api_call *call,
         *err = job->error;
         return false;
     }
-    if (job->state != JOB_DONE) {
-        return err_set(
-            err, ERR_UNAVAILABLE,
-            "The server is stopping: the file is kept and will be read at its next start");
-    }
     return true;
 }
 

@@ -9,7 +9,8 @@
 
 /* Whether the client wants the job instead of the result: `Prefer: respond-async`. */
 bool upload_answer_is_async(const struct api_call *call);
-/* Waits for the end of the job. False: the error is that of the job. */
+/* Waits for the end of the job, unless the catalogue is away: then it is neither done nor failed.
+ * False: the error is that of the job. */
 bool upload_answer_wait(struct api_call *call,
                         int64_t job_id,
                         struct jobs_status *job,

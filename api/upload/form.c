@@ -274,7 +274,12 @@ static void wait_for_jobs(struct form *form)
         if (file->failed || file->submission.already) {
             continue;
         }
-        file->failed = !upload_answer_wait(form->call, file->submission.job_id, &job, &file->error);
+        file->failed =
+            !upload_answer_wait(form->call, file->submission.job_id, &job, &file->error) ||
+            (job.state != JOB_DONE &&
+             !err_set(&file->error, ERR_UNAVAILABLE,
+                      "The database does not answer: the file is kept, and job %lld reads it later",
+                      (long long)file->submission.job_id));
         file->trace_ids = job.trace_ids;
         file->trace_count = job.trace_count;
         file->failures = job.failures;

@@ -56,6 +56,7 @@ static bool answer_traces(struct api_call *call,
     return ok;
 }
 
+/* 202, whether or not that was asked for. */
 static bool answer_job(struct api_call *call, int64_t job_id, struct err *err)
 {
     struct jobs_status job;
@@ -67,7 +68,9 @@ static bool answer_job(struct api_call *call, int64_t job_id, struct err *err)
     catalogue_json_job(&w, call->api, &job);
     call->response->status = 202;
     call_add_location(call, call_format(call, "/api/v1/jobs/%" PRId64, job_id));
-    call_add_header(call, "Preference-Applied", "respond-async");
+    if (upload_answer_is_async(call)) {
+        call_add_header(call, "Preference-Applied", "respond-async");
+    }
     return true;
 }
 
@@ -108,6 +111,9 @@ bool upload_put(struct api_call *call, struct err *err)
     struct jobs_status job;
     if (!upload_answer_wait(call, submission.job_id, &job, err)) {
         return false;
+    }
+    if (job.state != JOB_DONE) { /* the catalogue is away, and has the job */
+        return answer_job(call, submission.job_id, err);
     }
     struct outcome made = {job.trace_ids, job.trace_count, job.failures, job.failure_count};
     return answer_traces(call, 201, submission.is_archive, &made, err);

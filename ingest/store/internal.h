@@ -12,6 +12,10 @@
 #include <stdatomic.h>
 
 #define STORE_READERS_MAX 16
+/* So long a database on a server may be away, and what was read lately is good enough to read; and
+ * good enough to know who asks. */
+#define STORE_RECENT_MS 300000
+#define STORE_RECENT_ACCESS_MS 60000
 /* Request threads have little stack and name several paths at once; longer ones are refused. */
 #define STORE_PATH_BYTES 1024
 #define STORE_NODE_BYTES 64 /* of the id of a server, and of its name */
@@ -126,6 +130,11 @@ void store_access_destroy(struct store *store);
 
 /* Acquires a reader in a transaction: all its statements see one state. */
 bool store_read_begin(struct store *store, struct db **db, struct err *err) KS_MUST_USE;
+/* As store_read_begin, for an answer that may be old while a database on a server is away, for at
+ * most `away_ms` (db_begin_recent). */
+#define STORE_NEVER_RECENT (-1)
+bool store_read_begin_recent(struct store *store, struct db **db, int64_t away_ms, struct err *err)
+    KS_MUST_USE;
 void store_read_end(struct store *store, struct db *db);
 
 /* The connection of a snapshot, which it opens if it is not open. store_snapshot_close ends it. */

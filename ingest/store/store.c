@@ -190,6 +190,9 @@ static bool open_on_server(struct store *store, bool has_objects, struct err *er
         return false;
     }
     db_share(store->writer, &store->shared);
+    if (!db_shared_keep(&store->shared, err)) {
+        return false;
+    }
     if (version == 0) {
         if (!store_blobs_set_aside(store, err) || !results_files_set_aside(store, err)) {
             return false;
@@ -408,6 +411,17 @@ bool store_is_on_server(const struct store *store)
     return store->database_url != NULL;
 }
 
+bool store_is_away(const struct store *store)
+{
+    return atomic_load(&store->shared.away_since_ms) != 0;
+}
+
+bool store_is_given_up(const struct store *store)
+{
+    int64_t since_ms = atomic_load(&store->shared.away_since_ms);
+    return since_ms != 0 && monotonic_ms() - since_ms >= DB_WAITS_MS;
+}
+
 bool store_is_shared(const struct store *store)
 {
     return store->is_shared;
@@ -416,7 +430,7 @@ bool store_is_shared(const struct store *store)
 bool store_ready(struct store *store, struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_read_begin_recent(store, &db, 0, err)) {
         return false;
     }
     struct db_stmt st;

@@ -58,7 +58,7 @@ void store_close(struct store *store); /* NULL is allowed */
 bool store_is_on_server(const struct store *store);
 /* On a server, with objects: other servers may join. */
 bool store_is_shared(const struct store *store);
-/* Runs a cheap query (for /readyz). False when the database does not answer. */
+/* Runs a cheap query (for /readyz). False when the database does not answer now. */
 bool store_ready(struct store *store, struct err *err) KS_MUST_USE;
 /* False, with ERR_UNAVAILABLE and the cause, while the objects do not answer: then uploads are
  * refused, and of the rest only what needs an upload's bytes. Asks nobody. */
@@ -94,10 +94,21 @@ struct store_snapshot {
         struct db *db; /* NULL: none */
     } files[STORE_SNAPSHOT_FILES];
     unsigned next_file;
+    int64_t away_ms;       /* see store_snapshot_may_be_old */
+    int64_t closed_age_ms; /* of what was read before it was closed */
 };
 void store_snapshot_init(struct store_snapshot *snapshot, struct store *store);
 /* The next read opens it anew, and sees what was written meanwhile. */
 void store_snapshot_close(struct store_snapshot *snapshot);
+/* For an answer that may be old: while a database on a server is away, for five minutes, it sees
+ * what such snapshots have seen lately (db_begin_recent), and ERR_UNAVAILABLE for the rest. */
+void store_snapshot_may_be_old(struct store_snapshot *snapshot);
+/* How old what it has seen is; -1: it is the present. */
+int64_t store_snapshot_age_ms(const struct store_snapshot *snapshot);
+/* Whether a database on a server was missed and not found again. Asks nobody. */
+bool store_is_away(const struct store *store);
+/* Whether that was so long ago that nobody waits for it any more. */
+bool store_is_given_up(const struct store *store);
 /* Snapshots opened since store_open. */
 uint64_t store_snapshots_opened(const struct store *store);
 

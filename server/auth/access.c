@@ -16,6 +16,9 @@
 #define LOOK_AGAIN_MS 250
 /* One whose token is unknown may have just got it, of another process or server. */
 #define LOOK_FOR_UNKNOWN_MS 20
+/* So long the store may fail to say who is known; a catalogue on a server that is away fails after
+ * a minute of its own (store/internal.h). */
+#define UNSAID_MS 5000
 #define DAY_S 86400
 #define SESSION_PREFIX "kss_"
 
@@ -38,7 +41,9 @@ struct access {
     struct file_state file;
     struct access_tokens *tokens; /* the newest */
     int64_t looked_at_ms;
-    uint64_t version; /* store_tokens_version of them */
+    int64_t said_at_ms; /* what the store said of them last */
+    bool is_unsaid;     /* the last look at the store failed */
+    uint64_t version;   /* store_tokens_version of them */
 };
 
 /* ---- the file ---- */
@@ -105,17 +110,26 @@ static bool renew(struct access *access, struct err *err)
     return true;
 }
 
-/* A broken file, or a store that does not answer, leaves the tokens as they were. */
+/* A broken file leaves the tokens as they were; so does a store that does not answer, for a while.
+ */
 static void look_now(struct access *access, bool reads_file)
 {
     struct err of_file = ERR_INIT;
     struct err of_store = ERR_INIT;
     if (reads_file && !read_file(access, &of_file)) {
-        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", of_file.msg);
+        log_write(access->log, LOG_ERROR, "the tokens of %s stay as they were: %s",
+                  access->token_file, of_file.msg);
     }
-    if (!renew(access, &of_store)) {
-        log_write(access->log, LOG_ERROR, "the tokens stay as they were: %s", of_store.msg);
+    bool is_said = renew(access, &of_store);
+    if (!is_said && !access->is_unsaid) {
+        log_write(access->log, LOG_ERROR,
+                  "tokens and sessions of the catalogue are refused until it answers: %s",
+                  of_store.msg);
+    } else if (is_said && access->is_unsaid) {
+        log_write(access->log, LOG_INFO, "the catalogue says again which tokens are valid");
     }
+    access->is_unsaid = !is_said;
+    access->said_at_ms = is_said ? monotonic_ms() : access->said_at_ms;
 }
 
 static void look_again(struct access *access, int64_t after_ms)
@@ -138,6 +152,7 @@ static void hold_newest(struct access *access, struct access_visit *visit, int64
     release(visit->tokens);
     visit->tokens = access->tokens;
     visit->tokens->holders++;
+    visit->is_unsaid = access->is_unsaid && monotonic_ms() - access->said_at_ms > UNSAID_MS;
     (void)pthread_mutex_unlock(&access->lock);
 }
 
@@ -157,6 +172,7 @@ bool access_create(struct access **out, const struct access_options *options, st
     access->log = options->log;
     arena_init(&access->file.arena, 0);
     access->looked_at_ms = monotonic_ms();
+    access->said_at_ms = access->looked_at_ms;
     if (!wrong_tokens_create(&access->wrong, options->store, options->log, err) ||
         (access->token_file != NULL && !read_file(access, err)) || !renew(access, err)) {
         access_free(access);
@@ -213,7 +229,8 @@ static void note_use(const struct access *access, struct access_token *token)
 {
     int64_t now_s = wall_clock_s();
     int64_t day = now_s / DAY_S;
-    if (token->id != 0 && atomic_exchange(&token->last_used_day, day) != day) {
+    if (token->id != 0 && !store_is_away(access->store) &&
+        atomic_exchange(&token->last_used_day, day) != day) {
         struct err err = ERR_INIT;
         if (!store_token_used(access->store, token->id, now_s, &err)) {
             log_write(access->log, LOG_WARN, "the use of a token is not noted: %s", err.msg);
@@ -241,6 +258,20 @@ look_for(struct access *access, struct access_visit *visit, const char sha256_he
     return access_tokens_find(visit->tokens, sha256_hex);
 }
 
+/* Whether the store can be asked for tokens, or needs not. */
+static bool can_tell(const struct access *access,
+                     const struct access_visit *visit,
+                     const struct access_token *token,
+                     struct err *err)
+{
+    bool is_away = access->store != NULL && store_is_away(access->store);
+    bool needs_store =
+        token == NULL ? is_away || visit->is_unsaid : token->id != 0 && visit->is_unsaid;
+    return !needs_store || err_set(err, ERR_UNAVAILABLE,
+                                   "The database does not answer, and with it nobody says whether "
+                                   "this token is valid; try again");
+}
+
 /* The right token of someone who was wrong too often is refused as well, or guessing would cost
  * nothing; only what nobody can guess passes. */
 static bool enter_by_token(struct access *access,
@@ -261,6 +292,9 @@ static bool enter_by_token(struct access *access,
                        "Wrong tokens came from your address too often; wait some seconds");
     }
     token = token == NULL ? look_for(access, visit, sha256_hex) : token;
+    if (!can_tell(access, visit, token, err)) {
+        return false;
+    }
     if (token == NULL) {
         *stopped = wrong_tokens_note(access->wrong, client);
         return err_set(err, ERR_UNAUTHORIZED, "The token is not one that this server knows");
@@ -286,6 +320,9 @@ static bool enter_by_session(struct access *access,
     struct access_token *token =
         is_there ? access_tokens_find(visit->tokens, token_sha256_hex) : NULL;
     token = is_there && token == NULL ? look_for(access, visit, token_sha256_hex) : token;
+    if (is_there && !can_tell(access, visit, token, err)) {
+        return false;
+    }
     if (token != NULL) {
         become(access, visit, token, true);
     }

@@ -52,12 +52,15 @@ struct access_claim {
 struct access_visit {
     struct api_subject subject;
     struct access_tokens *tokens; /* owner of the subject's texts */
+    bool is_unsaid;               /* the store has not said for a while which are valid */
 };
 
 /* Identifies the subject. ERR_UNAUTHORIZED: an unknown token; ERR_TOO_MANY: too many wrong tokens
  * from this address (sessions, and tokens that the program made, still work: nobody can guess
- * them). *stopped is set when this very failure was one too many. A request that presents nothing,
- * or an expired session, is anonymous: no error. A NULL access allows everything. */
+ * them); ERR_UNAVAILABLE: the store does not answer, and nobody else knows the token or session
+ * (those known before pass for a minute). *stopped is set when this very failure was one too many.
+ * A request that presents nothing, or an expired session, is anonymous: no error. A NULL access
+ * allows everything. */
 bool access_enter(struct access *access,
                   const struct access_claim *claim,
                   struct access_visit *visit,

@@ -15,6 +15,7 @@
 
 #define GZIP_MIN_BYTES ((size_t)1 << 10)
 #define ETAG_BYTES 48
+#define AGE_BYTES 24
 #define LINES_MAX_BYTES ((size_t)32 << 10)
 #define STREAM_PIECE_MAX_BYTES ((size_t)64 << 20)
 
@@ -36,8 +37,15 @@ static const char *type_of(const struct api_response *response)
 /* What the API says of the answer, and who may keep it where it says nothing. */
 static void add_own_lines(struct buf *head, const struct api_response *response, int status)
 {
+    if (response->age_s > 0) { /* the present may be there at any moment */
+        char age[AGE_BYTES];
+        (void)snprintf(age, sizeof age, "%" PRId64, response->age_s);
+        head_add(head, "Age", age);
+        head_add(head, "Cache-Status", "kinetoscope; hit; detail=database-away");
+    }
     if (reply_header(response, "Cache-Control") == NULL) {
-        bool may_be_kept = status == 200 || status == 206 || status == 304;
+        bool may_be_kept =
+            response->age_s == 0 && (status == 200 || status == 206 || status == 304);
         head_add(head, "Cache-Control", may_be_kept ? "private, no-cache" : "no-store");
     }
     for (size_t i = 0; i < response->header_count; i++) {

@@ -154,7 +154,8 @@ bool jobs_status(struct jobs *jobs,
                  struct jobs_status *out,
                  struct err *err) KS_MUST_USE;
 /* Waits until the job is done or failed, its version differs from `seen_version`, or the time is
- * over; then fills *out. `timeout_ms` < 0: waits until done or failed, whatever the version. */
+ * over; then fills *out. `timeout_ms` < 0: waits until done or failed, whatever the version, or
+ * until the catalogue has been away for so long that nobody waits for it. */
 bool jobs_wait(struct jobs *jobs,
                struct arena *arena,
                int64_t id,

@@ -127,10 +127,12 @@ static bool wait_once(struct jobs *jobs, const struct wait *wait)
     }
     bool will_not_run = jobs->stopping && job->state == JOB_QUEUED;
     if (wait->for_ever) {
-        if (!will_not_run) {
-            (void)pthread_cond_wait(&jobs->changed, &jobs->lock);
+        const struct timespec look = monotonic_after(MOST_PAUSE_MS);
+        bool waits = !will_not_run && !store_is_given_up(jobs->store);
+        if (waits) {
+            (void)pthread_cond_timedwait(&jobs->changed, &jobs->lock, &look);
         }
-        return !will_not_run;
+        return waits;
     }
     struct timespec now = monotonic_after(0);
     if (will_not_run || version_of(job) != wait->seen_version ||
@@ -176,9 +178,11 @@ bool jobs_wait(struct jobs *jobs,
                 wait_elsewhere(jobs, &wait, pause_ms);
         pause_ms = pause_ms * 2 < MOST_PAUSE_MS ? pause_ms * 2 : MOST_PAUSE_MS;
     }
+    bool is_stopping = jobs->stopping;
     (void)pthread_mutex_unlock(&jobs->lock);
 
-    if (ok && wait.for_ever && (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
+    if (ok && is_stopping && wait.for_ever &&
+        (out->state == JOB_QUEUED || out->state == JOB_RUNNING)) {
         ok =
             jobs_sync(jobs, id, err) &&
             err_set(err, ERR_UNAVAILABLE,

@@ -6,6 +6,7 @@
 #include "ingest/store/results_files.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FNV_BEGIN UINT64_C(0xCBF29CE484222325)
@@ -42,6 +43,7 @@ void store_access_destroy(struct store *store)
     db_close(store->checkpointer);
     /* Last, so that it is the one that checkpoints and removes the WAL. */
     db_close(store->writer);
+    db_shared_end(&store->shared);
     (void)pthread_cond_destroy(&store->reader_returned);
     (void)pthread_mutex_destroy(&store->readers_lock);
     fair_mutex_destroy(&store->writer_mutex);
@@ -97,15 +99,27 @@ static void give_back(struct store *store, struct db *db)
     db_close(db); /* one too many */
 }
 
+static bool open_reader(struct store *store, struct db **out, struct err *err)
+{
+    return store->database_url != NULL
+               ? db_open_shared(out, store->database_url, &store->shared, err)
+               : db_open(out, store->db_path, DB_READER, err);
+}
+
 bool store_read_begin(struct store *store, struct db **out, struct err *err)
 {
+    return store_read_begin_recent(store, out, STORE_NEVER_RECENT, err);
+}
+
+bool store_read_begin_recent(struct store *store, struct db **out, int64_t away_ms, struct err *err)
+{
     struct db *db = take_idle(store);
-    if (db == NULL && !store_connect(store, DB_READER, &db, err)) {
+    if (db == NULL && !open_reader(store, &db, err)) {
         give_back(store, NULL);
         return false;
     }
-    db_share(db, &store->shared);
-    if (!db_begin(db, err)) {
+    bool ok = away_ms == STORE_NEVER_RECENT ? db_begin(db, err) : db_begin_recent(db, away_ms, err);
+    if (!ok) {
         db_close(db);
         give_back(store, NULL);
         return false;
@@ -130,7 +144,8 @@ void store_read_end(struct store *store, struct db *db)
 
 void store_snapshot_init(struct store_snapshot *snapshot, struct store *store)
 {
-    *snapshot = (struct store_snapshot){.store = store};
+    *snapshot =
+        (struct store_snapshot){.store = store, .away_ms = STORE_NEVER_RECENT, .closed_age_ms = -1};
 }
 
 void store_snapshot_close(struct store_snapshot *snapshot)
@@ -141,10 +156,23 @@ void store_snapshot_close(struct store_snapshot *snapshot)
             results_file_release(store, snapshot->files[i].key, snapshot->files[i].db);
         }
     }
+    snapshot->closed_age_ms = store_snapshot_age_ms(snapshot);
     if (snapshot->db != NULL) {
         store_read_end(store, snapshot->db);
     }
-    store_snapshot_init(snapshot, store);
+    snapshot->db = NULL;
+    memset(snapshot->files, 0, sizeof snapshot->files);
+}
+
+void store_snapshot_may_be_old(struct store_snapshot *snapshot)
+{
+    snapshot->away_ms = STORE_RECENT_MS;
+}
+
+int64_t store_snapshot_age_ms(const struct store_snapshot *snapshot)
+{
+    int64_t age_ms = snapshot->db == NULL ? -1 : db_recalled_ms(snapshot->db);
+    return age_ms > snapshot->closed_age_ms ? age_ms : snapshot->closed_age_ms;
 }
 
 uint64_t store_snapshots_opened(const struct store *store)
@@ -155,7 +183,7 @@ uint64_t store_snapshots_opened(const struct store *store)
 bool store_snapshot_read(struct store_snapshot *snapshot, struct db **db, struct err *err)
 {
     if (snapshot->db == NULL) {
-        if (!store_read_begin(snapshot->store, &snapshot->db, err)) {
+        if (!store_read_begin_recent(snapshot->store, &snapshot->db, snapshot->away_ms, err)) {
             snapshot->db = NULL;
             return false;
         }
@@ -204,14 +232,14 @@ uint64_t store_version(struct store *store)
     if (!store->is_shared) {
         return version;
     }
-    if (!store_read_begin(store, &db, &ignored)) {
+    if (!store_read_begin_recent(store, &db, STORE_RECENT_MS, &ignored)) {
         return atomic_fetch_add(&store->version, 1);
     }
     db_prepare(&st, db, "SELECT CAST(pg_current_snapshot() AS text)");
     const char *snapshot = db_next(&st) ? db_peek_text(&st, &len) : NULL;
     uint64_t mixed = snapshot == NULL ? atomic_fetch_add(&store->version, 1)
                                       : fnv_add(version + FNV_BEGIN, snapshot, len);
-    if (!db_done(&st, &ignored)) {
+    if (!db_done(&st, &ignored) || db_recalled_ms(db) >= 0) {
         mixed = atomic_fetch_add(&store->version, 1);
     }
     store_read_end(store, db);

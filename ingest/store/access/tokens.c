@@ -14,7 +14,7 @@ bool store_tokens(struct store *store,
                   struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_read_begin_recent(store, &db, STORE_RECENT_ACCESS_MS, err)) {
         return false;
     }
     bool ok = token_rows_list(db, arena, rows, count, err);
@@ -106,15 +106,16 @@ bool store_session_find(struct store *store,
 {
     struct db *db;
     token_sha256_hex[0] = '\0';
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_read_begin_recent(store, &db, STORE_RECENT_ACCESS_MS, err)) {
         return false;
     }
     struct db_stmt st;
     size_t len = 0;
-    db_prepare(&st, db, "SELECT token_sha256 FROM session WHERE sha256 = ? AND expires_at_s > ?");
+    /* The same statement at any time, so that it is known while the database is away. */
+    db_prepare(&st, db, "SELECT expires_at_s, token_sha256 FROM session WHERE sha256 = ?");
     db_put_text(&st, sha256_hex);
-    db_put_int(&st, now_s);
-    const char *text = db_next(&st) ? db_peek_text(&st, &len) : NULL;
+    bool is_valid = db_next(&st) && db_get_int(&st) > now_s;
+    const char *text = is_valid ? db_peek_text(&st, &len) : NULL;
     if (text != NULL && len == SHA256_HEX_BYTES - 1) {
         memcpy(token_sha256_hex, text, len + 1);
     }

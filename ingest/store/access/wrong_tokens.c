@@ -50,7 +50,7 @@ bool store_wrong_tokens_read(struct store *store,
     struct db *db;
     struct db_stmt st;
     size_t len;
-    if (!store_read_begin(store, &db, err)) {
+    if (!store_read_begin_recent(store, &db, STORE_RECENT_ACCESS_MS, err)) {
         return false;
     }
     db_prepare(&st, db,

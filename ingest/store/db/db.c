@@ -5,6 +5,7 @@
 #include "ingest/store/db/engine.h"
 #ifdef KS_HAS_LIBPQ
 #include "ingest/store/db/postgres/postgres.h"
+#include "ingest/store/db/postgres/recall.h"
 #endif
 
 #include <math.h>
@@ -44,7 +45,20 @@ bool db_exec(struct db *db, const char *sql, struct err *err)
 
 bool db_begin(struct db *db, struct err *err)
 {
+    db->recalled_ms = -1;
     return db->engine->begin(db, err);
+}
+
+bool db_begin_recent(struct db *db, int64_t away_ms, struct err *err)
+{
+    db->recalled_ms = -1;
+    return db->engine->begin_recent == NULL ? db->engine->begin(db, err)
+                                            : db->engine->begin_recent(db, away_ms, err);
+}
+
+int64_t db_recalled_ms(const struct db *db)
+{
+    return db->recalled_ms;
 }
 
 bool db_commit(struct db *db, struct err *err)
@@ -60,6 +74,37 @@ bool db_rollback(struct db *db, struct err *err)
 bool db_set_durable(struct db *db, bool durable, struct err *err)
 {
     return db->engine->set_durable(db, durable, err);
+}
+
+bool db_open_shared(struct db **out, const char *url, struct db_shared *shared, struct err *err)
+{
+#ifdef KS_HAS_LIBPQ
+    return postgres_open_shared(out, url, shared, err);
+#else
+    (void)shared;
+    return db_open_url(out, url, DB_READER, err);
+#endif
+}
+
+bool db_shared_keep(struct db_shared *shared, struct err *err)
+{
+#ifdef KS_HAS_LIBPQ
+    shared->recall = recall_create();
+    return shared->recall != NULL ||
+           err_set(err, ERR_NO_MEMORY, "no memory for what is read of the database");
+#else
+    (void)shared;
+    (void)err;
+    return true;
+#endif
+}
+
+void db_shared_end(struct db_shared *shared)
+{
+#ifdef KS_HAS_LIBPQ
+    recall_free(shared->recall);
+#endif
+    *shared = (struct db_shared){.recall = NULL};
 }
 
 void db_share(struct db *db, struct db_shared *shared)

@@ -59,10 +59,23 @@ bool db_open_by(struct db **out, const char *name, const char *vfs, struct err *
 /* A reader of a database that lies in memory. Takes `image`, SQLite's memory, also on failure. */
 bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err) KS_MUST_USE;
 void db_close(struct db *db); /* NULL is allowed */
-/* What the connections to one database on a server have in common. */
+/* What the connections to one database on a server have in common; all zero at first. */
+struct recall;
 struct db_shared {
     _Atomic int64_t timeline; /* of its primary, which grows when another becomes it; 0: unknown */
+    _Atomic int64_t away_since_ms; /* monotonic; 0: it answered last */
+    _Atomic int64_t tried_at_ms;   /* one of them tried to reach it */
+    struct recall *recall;         /* what was read lately; NULL: nothing is kept */
 };
+/* So long a call waits for a server that is away (postgres/connection.h), and the end of a commit
+ * that was lost is looked for. */
+#define DB_WAITS_MS 10000
+/* From now on what was read in db_begin_recent is kept for the time that the server is away. */
+bool db_shared_keep(struct db_shared *shared, struct err *err) KS_MUST_USE;
+void db_shared_end(struct db_shared *shared);
+/* A reader of a database on a server, which it reaches when it is first used. */
+bool db_open_shared(struct db **out, const char *url, struct db_shared *shared, struct err *err)
+    KS_MUST_USE;
 /* From now on a connection to a server that was the primary before the newest that any of them has
  * seen counts as lost: it may take connections for a while. */
 void db_share(struct db *db, struct db_shared *shared);
@@ -72,6 +85,13 @@ bool db_is_in_memory(const struct db *db);
 bool db_exec(struct db *db, const char *sql, struct err *err) KS_MUST_USE;
 /* Opens a transaction: of a writer, waiting for others; of a reader, which sees one state. */
 bool db_begin(struct db *db, struct err *err) KS_MUST_USE;
+/* As db_begin, of a reader whose answer may be old. While the server is away, and not longer than
+ * `away_ms`, its statements have the rows that they had lately, if they are known; otherwise they
+ * fail with ERR_UNAVAILABLE. Rows of several statements need not belong together then: nothing may
+ * be written because of them. */
+bool db_begin_recent(struct db *db, int64_t away_ms, struct err *err) KS_MUST_USE;
+/* How old the oldest rows are that this transaction has read so; -1: it is none of these. */
+int64_t db_recalled_ms(const struct db *db);
 /* ERR_UNAVAILABLE: the connection to a server was lost, and it is not known whether it committed.
  */
 bool db_commit(struct db *db, struct err *err) KS_MUST_USE;

@@ -16,6 +16,7 @@ struct db_engine {
     bool (*exec_schema)(const char *sql, struct db *db, struct err *err);
     bool (*set_durable)(struct db *db, bool durable, struct err *err);
     bool (*begin)(struct db *db, struct err *err);
+    bool (*begin_recent)(struct db *db, int64_t away_ms, struct err *err); /* NULL: as begin */
     bool (*commit)(struct db *db, struct err *err);
     bool (*rollback)(struct db *db, struct err *err); /* of one that was lost, too */
     bool (*in_transaction)(const struct db *db);
@@ -61,7 +62,8 @@ struct db {
     size_t cached;
     uint64_t clock;           /* of uses, for the oldest one */
     bool is_in_doubt;         /* see db_is_in_doubt */
-    struct db_shared *shared; /* NULL: it is alone */
+    int64_t recalled_ms;      /* see db_recalled_ms */
+    struct db_shared *shared; /* NULL: embedded */
 };
 
 /* Records the first failure of a statement. */

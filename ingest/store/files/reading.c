@@ -550,7 +550,8 @@ bool store_snapshot_file(struct store_snapshot *snapshot,
         return true;
     }
     if (!results_file_acquire(snapshot->store, catalogue, key, db, err)) {
-        return is_removed(snapshot->store, trace_id, key, err);
+        /* Of what was read lately nothing tells whether it was removed. */
+        return db_recalled_ms(catalogue) < 0 && is_removed(snapshot->store, trace_id, key, err);
     }
     struct store_snapshot_file *place =
         &snapshot->files[snapshot->next_file++ % STORE_SNAPSHOT_FILES];

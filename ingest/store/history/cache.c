@@ -553,7 +553,7 @@ bool series_cache_lock(struct store *store,
     struct db *db;
     bool has = false;
     (void)pthread_rwlock_rdlock(&cache->lock);
-    bool ok = store_read_begin(store, &db, err);
+    bool ok = store_read_begin_recent(store, &db, STORE_RECENT_MS, err);
     if (ok) {
         ok = has_followed(cache, db, &has, err);
         store_read_end(store, db);

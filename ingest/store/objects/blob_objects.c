@@ -353,7 +353,9 @@ static bool revive(struct store *store,
     if (row.key[0] == '\0') {
         return true;
     }
-    if (!object_head(store->objects->objects, row.key, &there, &cause)) {
+    bool is_there = object_head(store->objects->objects, row.key, &there, &cause);
+    blob_objects_note(store, is_there ? NULL : &cause);
+    if (!is_there) {
         if (cause.code != ERR_NOT_FOUND) {
             *err = cause;
             return false;
@@ -405,6 +407,7 @@ static bool finish(struct blob_put *put, const char *sha256_hex, struct err *err
     struct object_info info;
     struct arrival arrival = {.put = put, .sha256_hex = sha256_hex, .info = &info};
     bool ok = object_put_finish(put->put, &info, err);
+    blob_objects_note(put->store, ok ? NULL : err);
     put->put = NULL;
     ok = ok && blob_objects_change(put->store, set_live, &arrival, err);
     if (ok) {
@@ -444,7 +447,6 @@ bool blob_put_store(struct blob_put *put,
                     uint64_t size_bytes,
                     struct err *err)
 {
-    struct store *store = put->store;
     struct put_call call = {
         .put = put, .sha256_hex = sha256_hex, .size_bytes = size_bytes, .err = err};
     if (thread_call(run_put, &call) != 0) {
@@ -455,7 +457,6 @@ bool blob_put_store(struct blob_put *put,
     } else {
         blob_put_give_up(put);
     }
-    blob_objects_note(store, call.ok ? NULL : err);
     return call.ok || err_context(err, "keeping the upload failed, so send the file again later");
 }
 

@@ -50,7 +50,8 @@ bool blob_objects_change(struct store *store,
                          bool (*run)(struct db *db, void *context, struct err *err),
                          void *context,
                          struct err *err) KS_MUST_USE;
-/* Remembers whether the objects answer: `err` of the call that has just ended, or NULL. */
+/* Remembers whether the objects answer: `err` of the call to them that has just ended, or NULL; not
+ * of one to the catalogue, which says nothing about them. */
 void blob_objects_note(struct store *store, const struct err *err);
 /* Asks the place, unless that was done within a second. */
 bool blob_objects_probe(struct store *store, struct err *err) KS_MUST_USE;

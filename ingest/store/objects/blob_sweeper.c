@@ -104,14 +104,21 @@ static bool give_up_rows(struct db *db, void *context, struct err *err)
 static bool delete_objects(struct store *store, bool finished, struct batch *batch, struct err *err)
 {
     struct objects *objects = store->objects->objects;
-    bool ok = read_keys(store, finished, batch, err);
-    if (ok && finished) {
+    if (!read_keys(store, finished, batch, err)) {
+        return false;
+    }
+    if (batch->count == 0) {
+        return true;
+    }
+    bool ok = true;
+    if (finished) {
         ok = object_delete_many(objects, batch->keys, batch->count, err);
     }
     for (size_t i = 0; ok && !finished && i < batch->count; i++) {
         ok = object_discard(objects, batch->keys[i], err);
     }
-    return ok && (batch->count == 0 || blob_objects_change(store, delete_rows, batch, err));
+    blob_objects_note(store, ok ? NULL : err);
+    return ok && blob_objects_change(store, delete_rows, batch, err);
 }
 
 static bool any_ends(struct store *store, bool *any, struct err *err)
@@ -154,7 +161,6 @@ static void sweep(struct store *store)
           (!store->is_shared || blob_objects_change(store, give_up_rows, NULL, &err)) &&
           delete_objects(store, true, &batch, &err) && delete_objects(store, false, &batch, &err)));
     if (!ok) {
-        blob_objects_note(store, &err);
         log_write(store->log, LOG_DEBUG, "objects stay for now: %s", err.msg);
     }
     arena_free(&batch.arena);

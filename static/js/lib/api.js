@@ -3,6 +3,7 @@
 import { during } from '../app/activity.js';
 import { once } from './once.js';
 import { logIn } from '../app/session.js';
+import { tellAge } from '../app/lately.js';
 
 export class ApiError extends Error {
     /** @param {Problem} problem */
@@ -46,6 +47,7 @@ async function ask(url, { method, body, signal }) {
             body: body ? JSON.stringify(body) : undefined,
         });
         if (response.status === 401) return logIn();
+        tellAge(response);
         if (!response.ok) throw new ApiError(readProblem(await response.text(), response.status, response.statusText));
         return response.status === 204 ? null : await response.json();
     } catch (error) {

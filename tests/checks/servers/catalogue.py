@@ -123,6 +123,72 @@ class Case(unittest.TestCase):
                 self.assertLessEqual(set(statuses['commit']), {201, 503})
                 self.assertIn(503, statuses['commit'])
 
+    def test_reads_while_the_database_is_away(self):
+        """What was read lately is answered, and says so; the rest, and changes, are refused; known tokens pass, others are neither right nor wrong."""
+        content, base = kinetoscope.fixture_json('cuda_training'), '/api/v1/traces/1/'
+        with self.database() as database:
+            server = self.enterContext(kinetoscope.Server('--database-url', database.url, '--objects-url', 'file://%s/objects' % self.folder, data_dir=self.data_dir))
+            known = {'Authorization': 'Bearer ' + server.ask('POST', '/api/v1/tokens', b'{"name": "ci", "role": "admin"}').json()['token']}
+
+            def ask(path, method='GET', body=None, headers=known):
+                began = time.monotonic()
+                answer = server.ask(method, path, body, headers)
+                return answer, time.monotonic() - began
+            self.assertEqual(ask('/api/v1/runs/run/traces/a.json', 'PUT', content)[0].status, 201)
+            # Another order or part of a table needs no more of the catalogue.
+            warm, also = ['/api/v1/runs', '/api/v1/traces', base + 'overview', base + 'operators', base + 'timeline'], [base + 'operators?sort=name', base + 'operators?q=aten']
+            before = [ask(path)[0] for path in warm]
+            self.assertEqual([(answer.status, 'Age' in answer.headers) for answer in before], [(200, False)] * 5)
+            database.kill()
+            change, paths = [], warm + also
+            sender = threading.Thread(target=lambda: change.append(ask('/api/v1/runs/run', 'PATCH', b'{"note": "x"}')))
+            sender.start()
+            first, first_s = ask(warm[0])
+            got = [ask(path) for path in paths]
+            self.assertEqual([(path, answer.status) for path, (answer, _) in zip(paths, got) if answer.status != 200], [])
+            self.assertEqual([answer.body for answer, _ in got[:5]], [answer.body for answer in before])
+            for answer in (first, *[answer for answer, _ in got]):
+                self.assertGreater(int(answer.headers['Age']), 0)
+                self.assertEqual((answer.headers['Cache-Status'], answer.headers['Cache-Control']), ('kinetoscope; hit; detail=database-away', 'no-store'))
+            unknown = [ask(base[:-2] + '99/overview'), ask('/readyz'), ask('/api/v1/runs', headers={'Authorization': 'Bearer kt_unknown'}),
+                       ask('/api/v1/runs', headers={'Cookie': 'kinetoscope_session=kss_unknown'}), ask('/api/v1/tokens')]
+            self.assertEqual([answer.status for answer, _ in unknown], [503] * 5)
+            self.assertTrue(all('Retry-After' in answer.headers for answer, _ in unknown))
+            sender.join()
+            (refused, refused_s), (late, late_s) = change[0], ask('/api/v1/runs/run', 'PATCH', b'{"note": "x"}')
+            print('first read %.1f s, others at most %.2f s; change refused after %.1f s, the next after %.2f s' % (
+                first_s, max(seconds for _, seconds in got), refused_s, late_s))
+            self.assertEqual((refused.status, late.status), (503, 503))
+            self.assertGreater(refused_s, 9)
+            self.assertLess(max(seconds for _, seconds in got), first_s)
+            self.assertLess(late_s, refused_s / 2)
+            database.start()
+            kinetoscope.until(lambda: 'Age' not in ask(warm[0])[0].headers, 'the present', 30)
+            self.assertEqual(ask('/api/v1/runs/run/traces/b.json', 'PUT', content + b' ')[0].status, 201)
+            self.assertEqual(len(ask('/api/v1/traces')[0].json()['traces']), 2)
+            self.assertNotIn('until the objects answer', server.log())
+
+    def test_an_upload_whose_job_cannot_end(self):
+        """It is kept: its client hears so, and does not wait for as long as the database is away."""
+        large = json.dumps({**FIXTURE, 'traceEvents': FIXTURE['traceEvents'] * 4000}).encode()
+        with self.database() as database:
+            link = CommitLink(database.port)
+            self.addCleanup(link.stop)
+            with self.serve(database, url=database.url.replace(str(database.port), str(link.port))) as server:
+                answers = []
+                sender = threading.Thread(target=lambda: answers.append(server.put('run', 'a.json', large)))
+                sender.start()
+                arrived = ['psql', '-Atq', database.url, '-c', "SELECT count(*) FROM job WHERE received_at_s > 0 AND state <> 'done'"]
+                kinetoscope.until(lambda: subprocess.run(arrived, stdout=subprocess.PIPE, check=True).stdout == b'1\n', 'the job is there')
+                link.cut()
+                began = time.monotonic()
+                sender.join(60)
+                print('answered %.1f s after the database went' % (time.monotonic() - began))
+                self.assertEqual([answer.status for answer in answers], [202], server.log()[-2000:])
+                job = '/api/v1/jobs/%d' % answers[0].json()['id']
+                link.mend()
+                kinetoscope.until(lambda: server.get(job).status == 200 and server.get(job).json()['state'] == 'done', 'the job goes on', 60)
+
     def test_an_upload_takes_few_statements(self):
         """Each costs a turn to the database and back, and processor time there."""
         content = kinetoscope.fixture_json('cuda_training')

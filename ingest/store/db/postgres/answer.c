@@ -32,7 +32,11 @@ static bool await(struct postgres_db *db, short events)
     struct pollfd socket = {.fd = PQsocket(db->conn), .events = events};
     for (int silent_ms = LOOK_MS; poll(&socket, 1, LOOK_MS) == 0; silent_ms += LOOK_MS) {
         /* One that is no longer the primary may wait for its standby for long. */
-        if (postgres_is_lost(db) || (silent_ms % SILENCE_MS == 0 && !is_alive(db->conn))) {
+        bool is_gone = silent_ms % SILENCE_MS == 0 && !is_alive(db->conn);
+        if (is_gone) {
+            (void)postgres_note_away(db, silent_ms);
+        }
+        if (is_gone || postgres_is_lost(db)) {
             postgres_drop(db);
             return false;
         }

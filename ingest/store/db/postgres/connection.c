@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So long a writer waits for a server that went away, a reader less; then each call tries once. */
-#define WRITER_WAITS_MS 10000
-#define READER_WAITS_MS 2000
-/* So long the end of a commit is looked for. */
-#define COMMIT_WAITS_MS 10000
+/* See connection.h. */
+#define WAITS_MS DB_WAITS_MS
+#define RECENT_WAITS_MS 2000
+/* Between two tries of all connections, while a call waits and when none does any more. */
 #define RETRY_MS 100
+#define LATE_RETRY_MS 1000
 #define SCHEMA_MAX_BYTES ((size_t)1 << 20)
 #define MARK_BYTES 256
 #define MARK_DIGITS 24
@@ -94,8 +94,8 @@ static bool find_timeline(struct postgres_db *db, struct err *err)
 /* False: this one is behind. */
 static bool follow_timeline(const struct postgres_db *db)
 {
-    int64_t newest = db->db.shared == NULL ? 0 : atomic_load(&db->db.shared->timeline);
-    while (db->db.shared != NULL && newest < db->timeline &&
+    int64_t newest = atomic_load(&db->db.shared->timeline);
+    while (newest < db->timeline &&
            !atomic_compare_exchange_weak(&db->db.shared->timeline, &newest, db->timeline)) {
     }
     return db->timeline == 0 || newest <= db->timeline;
@@ -145,25 +145,67 @@ static bool connect_once(struct postgres_db *db, struct err *err)
         *err = failure;
         return false;
     }
-    db->lost_at_ms = 0;
+    atomic_store(&db->db.shared->away_since_ms, 0);
     return true;
+}
+
+/* ---- a server that is away ---- */
+
+int64_t postgres_note_away(struct postgres_db *db, int64_t silent_ms)
+{
+    int64_t since_ms = 0;
+    int64_t began_ms = monotonic_ms() - silent_ms;
+    return atomic_compare_exchange_strong(&db->db.shared->away_since_ms, &since_ms, began_ms)
+               ? began_ms
+               : since_ms;
+}
+
+/* -1: it is not. */
+static int64_t away_ms(const struct postgres_db *db)
+{
+    int64_t since_ms = atomic_load(&db->db.shared->away_since_ms);
+    return since_ms == 0 ? -1 : monotonic_ms() - since_ms;
+}
+
+/* True for one of all connections. */
+static bool is_to_try(struct postgres_db *db, int64_t now_ms, int64_t after_ms)
+{
+    int64_t tried_at_ms = atomic_load(&db->db.shared->tried_at_ms);
+    return away_ms(db) < 0 ||
+           (now_ms - tried_at_ms >= after_ms &&
+            atomic_compare_exchange_strong(&db->db.shared->tried_at_ms, &tried_at_ms, now_ms));
 }
 
 static bool connect_until(struct postgres_db *db, int64_t until_ms, struct err *err)
 {
-    struct err failure = ERR_INIT;
-    while (!connect_once(db, &failure)) {
-        if (failure.code != ERR_UNAVAILABLE || monotonic_ms() >= until_ms) {
+    for (;;) {
+        struct err failure = ERR_INIT;
+        int64_t now_ms = monotonic_ms();
+        bool is_late = now_ms >= until_ms;
+        bool tries = is_to_try(db, now_ms, is_late ? LATE_RETRY_MS : RETRY_MS);
+        if (tries && connect_once(db, &failure)) {
+            return true;
+        }
+        if (tries && (is_late || failure.code != ERR_UNAVAILABLE)) {
             *err = failure;
             return false;
         }
+        int64_t since_ms = postgres_note_away(db, 0);
+        if (is_late) {
+            return err_set(err, ERR_UNAVAILABLE,
+                           "the database %.120s has not answered for %lld s; try again",
+                           db->db.path, (long long)((now_ms - since_ms) / 1000));
+        }
         pause_ms(RETRY_MS);
     }
-    return true;
 }
 
-bool postgres_ensure(struct postgres_db *db, struct err *err)
+static bool ensure_within(struct postgres_db *db, int64_t waits_ms, struct err *err)
 {
+    /* Whether others are right would take as long again to find out. */
+    if (!db->is_begun && away_ms(db) >= RECENT_WAITS_MS) {
+        postgres_drop(db);
+    }
     if (!postgres_is_lost(db)) {
         return true;
     }
@@ -171,14 +213,15 @@ bool postgres_ensure(struct postgres_db *db, struct err *err)
         return err_set(err, ERR_UNAVAILABLE,
                        "the connection to the database %.120s was lost; try again", db->db.path);
     }
-    if (db->lost_at_ms == 0) {
-        db->lost_at_ms = monotonic_ms();
-    }
-    int64_t waits_ms = db->mode == DB_READER ? READER_WAITS_MS : WRITER_WAITS_MS;
-    return connect_until(db, db->lost_at_ms + waits_ms, err);
+    return connect_until(db, postgres_note_away(db, 0) + waits_ms, err);
 }
 
-bool postgres_open(struct db **out, const char *url, enum db_mode mode, struct err *err)
+bool postgres_ensure(struct postgres_db *db, struct err *err)
+{
+    return ensure_within(db, WAITS_MS, err);
+}
+
+static bool make(struct postgres_db **out, const char *url, enum db_mode mode, struct err *err)
 {
     struct postgres_db *db = calloc(1, sizeof *db);
     if (db == NULL || (db->url = strdup(url)) == NULL ||
@@ -188,11 +231,36 @@ bool postgres_open(struct db **out, const char *url, enum db_mode mode, struct e
         return err_set(err, ERR_NO_MEMORY, "no memory to open the database");
     }
     db->db.engine = &postgres_engine;
+    db->db.shared = &db->own;
     db->mode = mode;
+    *out = db;
+    return true;
+}
+
+bool postgres_open(struct db **out, const char *url, enum db_mode mode, struct err *err)
+{
+    struct postgres_db *db = NULL;
+    if (!make(&db, url, mode, err)) {
+        return false;
+    }
     if (!secret_make(db->writer, "kw_", err) || !connect_once(db, err)) {
         db_close(&db->db);
         return false;
     }
+    *out = &db->db;
+    return true;
+}
+
+bool postgres_open_shared(struct db **out,
+                          const char *url,
+                          struct db_shared *shared,
+                          struct err *err)
+{
+    struct postgres_db *db = NULL;
+    if (!make(&db, url, DB_READER, err)) {
+        return false;
+    }
+    db_share(&db->db, shared);
     *out = &db->db;
     return true;
 }
@@ -311,25 +379,55 @@ static bool begin_now(struct postgres_db *db, struct err *err)
 }
 
 /* A connection may have been lost since it was used: that shows with the first statement. */
-bool postgres_begin(struct db *front, struct err *err)
+static bool begin_within(struct postgres_db *db, int64_t waits_ms, struct err *err)
 {
-    struct postgres_db *db = postgres_of(front);
     struct err first = ERR_INIT;
-    if (!postgres_ensure(db, err)) {
+    if (!ensure_within(db, waits_ms, err)) {
         return false;
     }
     bool ok = begin_now(db, &first);
     if (!ok && postgres_is_lost(db)) {
-        ok = postgres_ensure(db, &first) && begin_now(db, &first);
+        ok = ensure_within(db, waits_ms, &first) && begin_now(db, &first);
     }
     db->is_begun = ok;
+    if (ok && away_ms(db) >= 0) {
+        atomic_store(&db->db.shared->away_since_ms, 0);
+    }
     if (!ok) {
         /* Of several statements the first may have begun it. */
         struct err second = ERR_INIT;
-        (void)!postgres_rollback(front, &second);
+        (void)!postgres_rollback(&db->db, &second);
         *err = first;
     }
     return ok;
+}
+
+bool postgres_begin(struct db *front, struct err *err)
+{
+    struct postgres_db *db = postgres_of(front);
+    db->is_recent = false;
+    return begin_within(db, WAITS_MS, err);
+}
+
+/* While nobody waits for the server any more, it is left to others to look for it. */
+bool postgres_begin_recent(struct db *front, int64_t longest_ms, struct err *err)
+{
+    struct postgres_db *db = postgres_of(front);
+    struct err failure = ERR_INIT;
+    db->is_recent = db->db.shared->recall != NULL;
+    bool may_recall = db->is_recent && away_ms(db) < longest_ms;
+    bool waits = !may_recall || away_ms(db) < RECENT_WAITS_MS;
+    if (waits && begin_within(db, RECENT_WAITS_MS, &failure)) {
+        return true;
+    }
+    if (!may_recall || (waits && failure.code != ERR_UNAVAILABLE)) {
+        *err = failure;
+        return false;
+    }
+    db->recalls = true;
+    db->is_begun = true;
+    front->recalled_ms = 0;
+    return true;
 }
 
 /* What became of a transaction whose commit was lost with the connection. A server that still
@@ -338,7 +436,7 @@ static bool find_commit(struct postgres_db *db, struct err *err)
 {
     char sql[MARK_BYTES];
     char found[MARK_DIGITS] = "";
-    int64_t until_ms = monotonic_ms() + COMMIT_WAITS_MS;
+    int64_t until_ms = monotonic_ms() + WAITS_MS;
     (void)snprintf(sql, sizeof sql, MARK " RETURNING m.mark", db->writer, 0LL);
     while (db->mark != 0 && monotonic_ms() < until_ms) {
         bool asked = (!postgres_is_lost(db) || connect_until(db, until_ms, err)) &&
@@ -359,6 +457,9 @@ static bool find_commit(struct postgres_db *db, struct err *err)
 bool postgres_commit(struct db *front, struct err *err)
 {
     struct postgres_db *db = postgres_of(front);
+    if (db->recalls) {
+        return postgres_rollback(front, err);
+    }
     bool has_failed = PQtransactionStatus(db->conn) == PQTRANS_INERROR;
     if (postgres_is_lost(db)) { /* before the commit was sent */
         return err_set(err, ERR_UNAVAILABLE,
@@ -386,6 +487,8 @@ bool postgres_commit(struct db *front, struct err *err)
 bool postgres_rollback(struct db *front, struct err *err)
 {
     struct postgres_db *db = postgres_of(front);
+    bool was_there = !db->recalls;
     db->is_begun = false;
-    return postgres_is_lost(db) || run(db, "ROLLBACK", err);
+    db->recalls = false;
+    return !was_there || postgres_is_lost(db) || run(db, "ROLLBACK", err);
 }

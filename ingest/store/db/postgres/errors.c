@@ -15,8 +15,7 @@ static void take_line(char *out, size_t cap, const char *text)
 
 static bool is_behind(const struct postgres_db *db)
 {
-    return db->timeline != 0 && db->db.shared != NULL &&
-           db->timeline < atomic_load(&db->db.shared->timeline);
+    return db->timeline != 0 && db->timeline < atomic_load(&db->db.shared->timeline);
 }
 
 bool postgres_is_lost(const struct postgres_db *db)

@@ -8,5 +8,9 @@
  * a writer, another one has the database. */
 bool postgres_open(struct db **out, const char *url, enum db_mode mode, struct err *err)
     KS_MUST_USE;
+bool postgres_open_shared(struct db **out,
+                          const char *url,
+                          struct db_shared *shared,
+                          struct err *err) KS_MUST_USE;
 
 #endif

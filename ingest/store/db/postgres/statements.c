@@ -1,7 +1,9 @@
 /* Prepared statements. One is prepared when it is first run, as its parameters say their types. */
+#include "ingest/base/monotonic.h"
 #include "ingest/base/text/utf8.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/postgres/connection.h"
+#include "ingest/store/db/postgres/recall.h"
 #include "ingest/store/db/postgres/text.h"
 
 #include <math.h>
@@ -274,9 +276,65 @@ static bool prepare_there(struct statement *made, struct err *err)
     return ok;
 }
 
+/* ---- rows of lately ---- */
+
+static size_t length_of(const struct statement *made, size_t param)
+{
+    return made->formats[param] != 0 ? (size_t)made->lengths[param] : strlen(made->values[param]);
+}
+
+/* A hash of text and parameters; false without memory. */
+static bool make_key(const struct statement *made, char key[SHA256_HEX_BYTES])
+{
+    struct sha256 *hash = sha256_create();
+    if (hash == NULL) {
+        return false;
+    }
+    sha256_update(hash, made->sql, strlen(made->sql) + 1);
+    for (size_t i = 0; i < made->count; i++) {
+        size_t len = made->values[i] == NULL ? SIZE_MAX : length_of(made, i);
+        sha256_update(hash, &len, sizeof len);
+        sha256_update(hash, made->values[i], made->values[i] == NULL ? 0 : len);
+    }
+    sha256_final_hex(hash, key);
+    sha256_destroy(hash);
+    return key[0] != '\0';
+}
+
+static void keep(const struct statement *made)
+{
+    char key[SHA256_HEX_BYTES];
+    if (make_key(made, key)) {
+        recall_keep(made->db->db.shared->recall, key, made->result, monotonic_ms());
+    }
+}
+
+static bool recall(struct statement *made, struct err *err)
+{
+    struct postgres_db *db = made->db;
+    char key[SHA256_HEX_BYTES];
+    int64_t now_ms = monotonic_ms();
+    int64_t kept_at_ms;
+    made->result =
+        make_key(made, key) ? recall_find(db->db.shared->recall, key, now_ms, &kept_at_ms) : NULL;
+    if (made->result == NULL) {
+        return err_set(
+            err, ERR_UNAVAILABLE,
+            "the database %.120s does not answer, and this was not read lately; try again",
+            db->db.path);
+    }
+    int64_t age_ms = now_ms - kept_at_ms;
+    db->db.recalled_ms = age_ms > db->db.recalled_ms ? age_ms : db->db.recalled_ms;
+    made->row = -1;
+    return true;
+}
+
 static bool run_there(struct statement *made, struct err *err)
 {
     struct postgres_db *db = made->db;
+    if (db->recalls) {
+        return recall(made, err);
+    }
     if (!postgres_ensure(db, err) || !prepare_there(made, err)) {
         return false;
     }
@@ -292,6 +350,9 @@ static bool run_there(struct statement *made, struct err *err)
     db->changes = strtoll(PQcmdTuples(result), NULL, 10);
     made->result = result;
     made->row = -1;
+    if (db->is_begun && db->is_recent) {
+        keep(made);
+    }
     return true;
 }
 
@@ -394,6 +455,7 @@ const struct db_engine postgres_engine = {.is_server = true,
                                           .exec_schema = postgres_exec_schema,
                                           .set_durable = postgres_set_durable,
                                           .begin = postgres_begin,
+                                          .begin_recent = postgres_begin_recent,
                                           .commit = postgres_commit,
                                           .rollback = postgres_rollback,
                                           .in_transaction = in_transaction,

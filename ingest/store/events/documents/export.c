@@ -133,7 +133,7 @@ static bool find_block(struct store_export *from, struct db_stmt *st, struct err
 static bool check_trace(struct store_export *from, struct err *err)
 {
     struct db *db;
-    if (!store_read_begin(from->store, &db, err)) {
+    if (!store_read_begin_recent(from->store, &db, STORE_RECENT_MS, err)) {
         return false;
     }
     bool ok = event_reader_check(&from->reader, db, err);
