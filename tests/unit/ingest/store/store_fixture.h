@@ -165,7 +165,7 @@ static inline int set_up_store(void **state)
     " sum(size_bytes) <> 0"
 
 /* Whatever a test did: the sums that the catalogue keeps are those of its rows. */
-static inline void check_sums(struct fixture *f)
+static inline void check_kept_sums(struct fixture *f)
 {
     struct db *db;
     struct db_stmt st;
@@ -195,7 +195,7 @@ static inline int tear_down_store(void **state)
 {
     struct fixture *f = *state;
     if (f->store != NULL) {
-        check_sums(f);
+        check_kept_sums(f);
     }
     close_store(f);
     arena_free(&f->arena);
