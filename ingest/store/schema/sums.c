@@ -92,9 +92,9 @@ static const char keep_sum[] =
     " END IF; END $$;";
 
 static void put_server_change(
-    struct buf *sql, const struct summed *of, const char * not, const char *row, const char *sign)
+    struct buf *sql, const struct summed *of, const char *except, const char *row, const char *sign)
 {
-    buf_printf(sql, " IF TG_OP <> '%s' AND ", not );
+    buf_printf(sql, " IF TG_OP <> '%s' AND ", except);
     put_row(sql, of->is_counted, row);
     buf_puts(sql, " THEN PERFORM keep_sum(");
     put_figures(sql, of, row, sign, "");
