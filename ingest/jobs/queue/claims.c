@@ -29,26 +29,28 @@ static void give_back(struct jobs *jobs, int64_t id)
     }
 }
 
-/* It may still run here, by an earlier claim: then that goes on. */
+/* It may still run here, by an earlier claim: then that goes on, unless it was left. */
 static bool is_running_here(struct jobs *jobs, int64_t id)
 {
     (void)pthread_mutex_lock(&jobs->lock);
     struct job *job = jobs_find(jobs, id);
     if (job != NULL) {
-        atomic_store(&job->is_lost, false);
+        atomic_store(&job->is_lost, job->is_left);
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     return job != NULL;
 }
 
-/* False: there is nothing to claim now. */
+/* False: there is nothing to claim now. A server that does not reach the objects leaves all to the
+ * others. */
 static bool claim_one(struct jobs *jobs)
 {
     struct arena arena;
     struct err err = ERR_INIT;
     struct store_job *row = NULL;
     arena_init(&arena, 0);
-    bool ok = store_job_claim(jobs->store, &arena, &row, &err);
+    bool ok =
+        store_objects_ready(jobs->store, &err) && store_job_claim(jobs->store, &arena, &row, &err);
     if (ok && row != NULL && !is_running_here(jobs, row->id)) {
         ok = jobs_take_up(jobs, &arena, row, &err);
         if (!ok) {
@@ -221,6 +223,24 @@ static bool others_serve(struct jobs *jobs)
     store_snapshot_close(&snapshot);
     arena_free(&arena);
     return others;
+}
+
+bool claims_leave(struct jobs *jobs, struct job *job)
+{
+    if (!jobs->claims.thread.runs || !others_serve(jobs)) {
+        return false;
+    }
+    (void)pthread_mutex_lock(&jobs->lock);
+    job->is_left = job->arrival == JOB_ARRIVED;
+    atomic_store(&job->is_lost, job->is_left);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    if (job->is_left) {
+        log_write(jobs->log, LOG_WARN,
+                  "job %lld: left to another server, as this one does not reach its bytes",
+                  (long long)job->id);
+        give_back(jobs, job->id);
+    }
+    return job->is_left;
 }
 
 /* What is read while it arrives is done here. */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+struct job;
 struct jobs;
 
 struct claims {
@@ -24,6 +25,9 @@ bool claims_start(struct jobs *jobs, struct err *err) KS_MUST_USE;
 void claims_wake(struct jobs *jobs);
 /* Whether a worker would take one more job at once. The caller holds the lock of the jobs. */
 bool claims_have_room(const struct jobs *jobs);
+/* Gives a running job back whose bytes this server does not reach, so that another does it. False:
+ * there is no other, or its bytes still come in here. */
+bool claims_leave(struct jobs *jobs, struct job *job);
 /* Waits for its end; what this server still has is given back. Call it when no worker runs. */
 void claims_end(struct jobs *jobs);
 

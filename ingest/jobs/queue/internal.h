@@ -31,6 +31,7 @@ struct job {
     unsigned attempt;
     bool is_again;        /* analyses again what was there: see struct store_job */
     bool is_for_others;   /* only until its bytes have arrived: no worker of ours takes it */
+    bool is_left;         /* its worker has left it to others; it is lost from then on */
     _Atomic bool is_lost; /* another server has it: what its worker does changes nothing */
     enum job_state state;
     enum job_arrival arrival;

@@ -22,6 +22,8 @@
 #define NOTE_INTERVAL_MS 2000
 /* Between two looks for bytes that the objects do not give out. */
 #define OBJECTS_PAUSE_S 1
+/* After so long another server may have the job. */
+#define OBJECTS_AWAY_MS 20000
 /* Of a file, to guess what it is: a block of zstd and its head, and some of its text. */
 #define LOOK_BYTES ((size_t)256 << 10)
 #define LOOK_TEXT_BYTES ((size_t)16 << 10)
@@ -181,15 +183,23 @@ static bool bytes_are_gone(struct err *err)
 }
 
 /* The bytes of an acknowledged upload that the objects do not give out now are not lost: the job
- * waits for them, and so does a stop, until its time is over. */
+ * waits for them, and so does a stop, until its time is over. Where another server serves, which
+ * may reach them, the job is left to it. */
 static bool find_raw(
     struct jobs *jobs, struct job *job, struct arena *arena, const char **path, struct err *err)
 {
     const struct timespec pause = {.tv_sec = OBJECTS_PAUSE_S};
+    int64_t leave_at_ms = monotonic_ms() + OBJECTS_AWAY_MS;
     while (
         !store_blob_checked_path(jobs->store, arena, job->sha256_hex, job->size_bytes, path, err)) {
         if (err->code != ERR_UNAVAILABLE) {
             return bytes_are_gone(err);
+        }
+        if (monotonic_ms() >= leave_at_ms) {
+            if (claims_leave(jobs, job)) {
+                return false;
+            }
+            leave_at_ms += OBJECTS_AWAY_MS;
         }
         *err = (struct err)ERR_INIT;
         (void)nanosleep(&pause, NULL);
@@ -250,6 +260,9 @@ static void forget_raw(struct jobs *jobs, const struct job *job)
 static bool settle(struct jobs *jobs, struct job *job, bool ok, const struct err *error)
 {
     struct err err = ERR_INIT;
+    if (!ok && job->is_left) {
+        return true;
+    }
     if (!ok && !store_job_failed(jobs->store, job->id, error, &err)) {
         bool is_lost = err.code == ERR_NOT_FOUND && store_is_on_server(jobs->store);
         atomic_store(&job->is_lost, is_lost);

@@ -15,8 +15,10 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import kinetoscope  # noqa: E402: beside this folder
+from servers import s3  # noqa: E402
 from servers.catalogue import FIXTURE  # noqa: E402
 from servers.lab import Mortal  # noqa: E402
+from servers.link import Link  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 
 TAKEN_OVER_S = 45  # 30 of the claim, and what a loaded machine takes to notice it
@@ -30,9 +32,9 @@ def trace(number, repeat=1):
 
 
 class Node(Mortal):
-    def __init__(self, cluster, name, *options):
-        super().__init__('--database-url', cluster.database.url, '--objects-url', 'file://%s/objects' % cluster.folder,
-                         '--node-name', name, '--ingest-workers', '1', *options, data_dir=str(cluster.folder / name))
+    def __init__(self, cluster, name, *options, env=None):
+        super().__init__('--database-url', cluster.database.url, '--objects-url', 's3://%s/cluster' % s3.BUCKET if env else 'file://%s/objects' % cluster.folder,
+                         '--node-name', name, '--ingest-workers', '1', *options, data_dir=str(cluster.folder / name), env=env)
         self.name = name
 
     def asynchronous(self, run, name, body):
@@ -166,6 +168,25 @@ class Case(Cluster):
         self.assertEqual(leaves.process.wait(kinetoscope.HANG_S), 0)
         self.assertEqual(stays.names('run'), ['slow.json.gz', 'waits.json'])
         self.assertEqual(stays.states(), {'stays': 'serving'})
+
+    @unittest.skipUnless(s3.is_built_in(), 'this program was built without S3')
+    def test_a_server_cut_off_from_the_objects_leaves_its_jobs(self):
+        peer = s3.Peer()
+        self.addCleanup(peer.stop)
+        links = [Link(peer.port) for _ in range(2)]
+        for link in links:
+            self.addCleanup(link.stop)
+        cut, busy = (self.enterContext(Node(self, 'n%d' % number, '--max-ratio', '0', env=s3.environment(link.port))) for number, link in enumerate(links))
+        slow = busy.asynchronous('run', 'slow.json.gz', kinetoscope.blank_bomb(SLOW_MEMBERS // 3, kinetoscope.large_trace(1 << 20)))
+        kinetoscope.until(lambda: busy.get('/api/v1/jobs/%d' % slow).json()['state'] == 'running', 'the first job runs')
+        links[0].cut()
+        began = time.monotonic()
+        job = busy.asynchronous('run', 'a.json', trace(1))
+        self.assertEqual(busy.await_job(job, 4 * TAKEN_OVER_S), 'done', cut.log()[-2000:])
+        print('done %.1f s after the cut; left: %s' % (time.monotonic() - began, 'left to another server' in cut.log()))
+        self.assertEqual(busy.await_job(slow, 4 * TAKEN_OVER_S), 'done')
+        links[0].mend()
+        kinetoscope.until(lambda: cut.put('run', 'b.json', trace(2)).status == 201, 'it takes uploads again', TAKEN_OVER_S)
 
     def test_uploads_that_wait_for_any_server_count(self):
         node = self.enterContext(Node(self, 'n0', '--max-ratio', '0', '--max-queued-jobs', '1', '--drain-seconds', '0'))
