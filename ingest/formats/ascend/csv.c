@@ -15,6 +15,13 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
+struct ascend_csv ascend_csv_of(const char *bytes, size_t len)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    bool has_mark = len >= 3 && memcmp(bytes, mark, 3) == 0;
+    return (struct ascend_csv){.at = bytes + (has_mark ? 3 : 0), .end = bytes + len, .line = 1};
+}
+
 void ascend_csv_cell(struct ascend_csv *csv, struct ascend_cell *cell, bool *is_last)
 {
     size_t len = 0;
@@ -65,11 +72,9 @@ static bool read_header(struct ascend_csv *csv,
                         const struct ascend_columns *columns,
                         struct ascend_fault *fault)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
-    bool has_mark = len >= 3 && memcmp(bytes, mark, 3) == 0;
     bool is_last = len == 0;
     struct ascend_cell cell;
-    *csv = (struct ascend_csv){.at = bytes + (has_mark ? 3 : 0), .end = bytes + len, .line = 1};
+    *csv = ascend_csv_of(bytes, len);
     while (csv->column_count < ASCEND_COLUMNS_MAX && columns->names[csv->column_count] != NULL) {
         csv->column_of[csv->column_count++] = -1;
     }

@@ -32,24 +32,6 @@ struct slice {
     bool is_whole;
 };
 
-static bool has_task_type(const struct json_value *args)
-{
-    struct json_walk walk = json_walk_of(args);
-    struct json_value key;
-    if (args->kind != JSON_KIND_OBJECT || !json_walk_enter(&walk, '{')) {
-        return false;
-    }
-    while (json_walk_key(&walk, &key)) {
-        if (json_walk_text_is(&key, "Task Type")) {
-            return true;
-        }
-        if (!json_walk_skip(&walk)) {
-            return false;
-        }
-    }
-    return false;
-}
-
 static struct slice read_slice(const char *begin, const char *end)
 {
     struct json_walk walk = {.at = begin, .end = end};
@@ -69,7 +51,8 @@ static struct slice read_slice(const char *begin, const char *end)
         }
     }
     slice.is_whole = !walk.failed && slice.name.kind == JSON_KIND_STRING &&
-                     slice.start_ns != RELAY_NONE && has_task_type(&slice.args);
+                     slice.start_ns != RELAY_NONE &&
+                     json_walk_find(&slice.args, "Task Type", &value);
     return slice;
 }
 

@@ -123,7 +123,6 @@ static bool add_row(struct kernel_details *details, int64_t start_ns, size_t at)
 
 bool kernel_details_take(struct kernel_details *details, const char *bytes, size_t len)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
     bool is_last = len == 0;
     bool ok = true;
     if (details->text.len > 0) {
@@ -133,8 +132,7 @@ bool kernel_details_take(struct kernel_details *details, const char *bytes, size
     if (details->text.failed) {
         return false;
     }
-    struct ascend_csv csv = {.at = details->text.ptr, .end = details->text.ptr + len, .line = 1};
-    csv.at += len >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
+    struct ascend_csv csv = ascend_csv_of(details->text.ptr, len);
     while (!is_last && details->name_count < COLUMNS_MAX) {
         ascend_csv_cell(&csv, &details->names[details->name_count++], &is_last);
     }

@@ -277,11 +277,9 @@ read_settings(struct json_write *w, struct json_walk *walk, const struct json_va
     char name[SETTING_NAME_BYTES];
     struct json_value key;
     struct json_value value;
-    if (!json_walk_is(walk, '{')) {
-        (void)json_walk_skip(walk);
+    if (!json_walk_enter_or_skip(walk, '{')) {
         return;
     }
-    (void)json_walk_enter(walk, '{');
     while (json_walk_key(walk, &key) && json_walk_value(walk, &value)) {
         bool has_room = (size_t)group->len + key.len + 2 <= sizeof name;
         if (is_option(&key)) {
@@ -299,11 +297,9 @@ read_settings(struct json_write *w, struct json_walk *walk, const struct json_va
 static void read_config(struct json_write *w, struct json_walk *walk)
 {
     struct json_value group;
-    if (!json_walk_is(walk, '{')) {
-        (void)json_walk_skip(walk);
+    if (!json_walk_enter_or_skip(walk, '{')) {
         return;
     }
-    (void)json_walk_enter(walk, '{');
     while (json_walk_key(walk, &group)) {
         read_settings(w, walk, &group);
     }

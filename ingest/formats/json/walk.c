@@ -39,6 +39,15 @@ bool json_walk_enter(struct json_walk *walk, char bracket)
     return true;
 }
 
+bool json_walk_enter_or_skip(struct json_walk *walk, char bracket)
+{
+    if (!json_walk_is(walk, bracket)) {
+        (void)json_walk_skip(walk);
+        return false;
+    }
+    return json_walk_enter(walk, bracket);
+}
+
 /* To the next item; false at the closing bracket. */
 static bool next(struct json_walk *walk, char closing)
 {
@@ -100,6 +109,24 @@ bool json_walk_skip(struct json_walk *walk)
         return false;
     }
     return json_skip_value(&skip, &walk->at, walk->end) == JSON_OK || fail(walk);
+}
+
+bool json_walk_find(const struct json_value *object, const char *name, struct json_value *out)
+{
+    struct json_walk walk = json_walk_of(object);
+    struct json_value key;
+    if (object->kind != JSON_KIND_OBJECT || !json_walk_enter(&walk, '{')) {
+        return false;
+    }
+    while (json_walk_key(&walk, &key)) {
+        if (json_walk_text_is(&key, name)) {
+            return json_walk_value(&walk, out);
+        }
+        if (!json_walk_skip(&walk)) {
+            return false;
+        }
+    }
+    return false;
 }
 
 bool json_walk_text_is(const struct json_value *value, const char *text)

@@ -23,6 +23,8 @@ struct json_walk json_walk_of(const struct json_value *value);
 bool json_walk_is(struct json_walk *walk, char first);
 /* Steps over the opening bracket of the object or array that stands here. */
 bool json_walk_enter(struct json_walk *walk, char bracket);
+/* The same; a value of another kind is stepped over, and the answer is false. */
+bool json_walk_enter_or_skip(struct json_walk *walk, char bracket);
 /* In an object: steps to the value of the next member. False behind the last one, whose bracket is
  * stepped over. The value must be entered, taken or skipped. */
 bool json_walk_key(struct json_walk *walk, struct json_value *key);
@@ -30,6 +32,9 @@ bool json_walk_key(struct json_walk *walk, struct json_value *key);
 bool json_walk_item(struct json_walk *walk);
 bool json_walk_value(struct json_walk *walk, struct json_value *value);
 bool json_walk_skip(struct json_walk *walk);
+
+/* The member of an object, by its name; false: it has none, or is no object. */
+bool json_walk_find(const struct json_value *object, const char *name, struct json_value *out);
 
 bool json_walk_text_is(const struct json_value *value, const char *text);
 /* The integer of a number, or of a string that holds one; `none` for anything else. */

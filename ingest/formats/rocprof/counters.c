@@ -37,9 +37,9 @@ bool rocprof_counters_note(struct rocprof_counters *counters, const struct json_
     struct json_value dispatch;
     struct json_value info;
     struct json_value values;
-    if (!rocprof_find(record, "dispatch_data", &dispatch) ||
-        !rocprof_find(&dispatch, "dispatch_info", &info) ||
-        !rocprof_find(record, "records", &values)) {
+    if (!json_walk_find(record, "dispatch_data", &dispatch) ||
+        !json_walk_find(&dispatch, "dispatch_info", &info) ||
+        !json_walk_find(record, "records", &values)) {
         return true;
     }
     struct json_value *grown =
@@ -76,7 +76,8 @@ static void add_value(const struct rocprof_counters *counters,
     double value;
     const struct id_slot *name =
         id_map_find(&counters->names, rocprof_inner_number(record, "counter_id", "handle"));
-    if (name == NULL || !rocprof_find(record, "value", &text) || !json_text_double(&text, &value)) {
+    if (name == NULL || !json_walk_find(record, "value", &text) ||
+        !json_text_double(&text, &value)) {
         return;
     }
     for (size_t i = 0; i < *count; i++) {

@@ -73,8 +73,8 @@ static void set(struct process *process, struct id_map *map, int64_t key, uint32
 static void read_symbol(struct process *process, const struct json_value *symbol)
 {
     struct json_value name;
-    bool has_name = (rocprof_find(symbol, "formatted_kernel_name", &name) && name.len > 0) ||
-                    rocprof_find(symbol, "kernel_name", &name);
+    bool has_name = (json_walk_find(symbol, "formatted_kernel_name", &name) && name.len > 0) ||
+                    json_walk_find(symbol, "kernel_name", &name);
     uint32_t text = has_name ? intern(process, &name) : STRTAB_NONE;
     if (text != STRTAB_NONE) {
         set(process, &process->symbols, rocprof_number(symbol, "kernel_id", RELAY_NONE), text);
@@ -94,7 +94,7 @@ static void read_operations(struct process *process, const struct json_value *ki
     struct json_value list;
     struct json_value item;
     int64_t operation = 0;
-    if (!rocprof_find(kind, "operations", &list)) {
+    if (!json_walk_find(kind, "operations", &list)) {
         return;
     }
     struct json_walk walk = json_walk_of(&list);
@@ -114,7 +114,7 @@ static void read_strings(struct process *process, const struct json_value *strin
     struct json_value list;
     struct json_value kind;
     int64_t at = 0;
-    if (!rocprof_find(strings, "buffer_records", &list)) {
+    if (!json_walk_find(strings, "buffer_records", &list)) {
         return;
     }
     struct json_walk walk = json_walk_of(&list);
@@ -163,7 +163,7 @@ static bool is_records(const struct json_value *key)
 static void read_counter(struct process *process, const struct json_value *counter)
 {
     struct json_value name;
-    uint32_t text = rocprof_find(counter, "name", &name) ? intern(process, &name) : STRTAB_NONE;
+    uint32_t text = json_walk_find(counter, "name", &name) ? intern(process, &name) : STRTAB_NONE;
     if (text != STRTAB_NONE) {
         set(process, &process->counters.names, rocprof_inner_number(counter, "id", "handle"), text);
     }
@@ -206,7 +206,7 @@ static void find_counted(struct process *process)
     walk = process->lists[KERNELS];
     while (counters->count > 0 && process->has_list[KERNELS] && json_walk_item(&walk) &&
            json_walk_value(&walk, &record)) {
-        bool has_info = rocprof_find(&record, "dispatch_info", &info);
+        bool has_info = json_walk_find(&record, "dispatch_info", &info);
         ok = ok && (!has_info || rocprof_counters_note_dispatch(counters, &info));
     }
     process->failed = process->failed || !ok;
@@ -310,7 +310,7 @@ relay_kernel(struct process *process, struct relay *relay, const struct json_val
     struct relay_event event = relay_blank(RELAY_KERNEL);
     struct json_value info = {.kind = JSON_KIND_NULL};
     char unnamed[40];
-    (void)rocprof_find(record, "dispatch_info", &info);
+    (void)json_walk_find(record, "dispatch_info", &info);
     int64_t kernel = rocprof_number(&info, "kernel_id", 0);
     const struct id_slot *symbol = id_map_find(&process->symbols, kernel);
     set_times(&event, record);
@@ -337,8 +337,8 @@ relay_counted(struct process *process, struct relay *relay, const struct json_va
 {
     struct json_value dispatch;
     struct json_value info;
-    if (rocprof_find(record, "dispatch_data", &dispatch) &&
-        rocprof_find(&dispatch, "dispatch_info", &info) &&
+    if (json_walk_find(record, "dispatch_data", &dispatch) &&
+        json_walk_find(&dispatch, "dispatch_info", &info) &&
         rocprof_counters_take(&process->counters, &info)) {
         relay_kernel(process, relay, &dispatch);
     }
@@ -405,7 +405,7 @@ write_device(struct process *process, struct json_write *w, const struct json_va
 {
     struct json_value name;
     uint32_t text =
-        rocprof_find(agent, "product_name", &name) ? intern(process, &name) : STRTAB_NONE;
+        json_walk_find(agent, "product_name", &name) ? intern(process, &name) : STRTAB_NONE;
     int64_t target = rocprof_number(agent, "gfx_target_version", 0); /* 90402 is gfx942 */
     jw_object_begin(w);
     jw_key_int(w, "id",
@@ -533,11 +533,9 @@ void rocprof_process_look(struct json_walk *walk, struct rocprof_look *look)
     struct json_value key;
     struct json_value value;
     *look = (struct rocprof_look){.pid = RELAY_NONE};
-    if (!json_walk_is(walk, '{')) {
-        (void)json_walk_skip(walk);
+    if (!json_walk_enter_or_skip(walk, '{')) {
         return;
     }
-    (void)json_walk_enter(walk, '{');
     while (json_walk_key(walk, &key)) {
         if (is_records(&key) && json_walk_is(walk, '{')) {
             look->has_record = has_record(walk) || look->has_record;

@@ -4,11 +4,8 @@
 
 #include "ingest/formats/json/walk.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* The member of an object; false: it has none. */
-bool rocprof_find(const struct json_value *object, const char *name, struct json_value *out);
 int64_t rocprof_number(const struct json_value *object, const char *name, int64_t none);
 /* 7 of {"name": {"member": 7}}; RELAY_NONE: it has none. */
 int64_t rocprof_inner_number(const struct json_value *object, const char *name, const char *member);
