@@ -174,20 +174,25 @@ log_failure(const struct api *api, const struct api_request *request, const stru
                sizeof fields / sizeof fields[0]);
 }
 
+static bool is_missing(const struct err *err)
+{
+    return err->code == ERR_NOT_FOUND || err->code == ERR_GONE;
+}
+
 /* What is sent already cannot be taken back. A body that failed then has lost its client. */
 static void fail(struct api_call *call, const struct err *err)
 {
     struct api_response *response = call->response;
     bool is_gone = response->has_parts && response->body.failed;
-    bool is_unknown = store_snapshot_age_ms(call->snapshot) >= 0 &&
-                      (err->code == ERR_NOT_FOUND || err->code == ERR_GONE);
-    struct err away = ERR_INIT;
-    (void)err_set(&away, ERR_UNAVAILABLE,
-                  "The database does not answer, and this was not there lately; try again");
+    struct err shown = *err;
+    if (store_snapshot_age_ms(call->snapshot) >= 0 && is_missing(err)) {
+        (void)err_set(&shown, ERR_UNAVAILABLE,
+                      "The database does not answer, and this was not there lately; try again");
+    }
     if (response->has_parts) {
         response->is_broken = true;
     } else {
-        api_problem(response, is_unknown ? &away : err);
+        api_problem(response, &shown);
     }
     if (!is_gone && (response->is_broken || response->status >= 500)) {
         log_failure(call->api, call->request, err);

@@ -59,8 +59,10 @@ bool db_open_by(struct db **out, const char *name, const char *vfs, struct err *
 /* A reader of a database that lies in memory. Takes `image`, SQLite's memory, also on failure. */
 bool db_open_image(struct db **out, void *image, size_t bytes, struct err *err) KS_MUST_USE;
 void db_close(struct db *db); /* NULL is allowed */
-/* What the connections to one database on a server have in common; all zero at first. */
+
 struct recall;
+
+/* What the connections to one database on a server have in common; all zero at first. */
 struct db_shared {
     _Atomic int64_t timeline; /* of its primary, which grows when another becomes it; 0: unknown */
     _Atomic int64_t away_since_ms; /* monotonic; 0: it answered last */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* See connection.h. */
-#define WAITS_MS DB_WAITS_MS
+/* See connection.h, and DB_WAITS_MS. */
 #define RECENT_WAITS_MS 2000
 /* Between two tries of all connections, while a call waits and when none does any more. */
 #define RETRY_MS 100
@@ -218,7 +217,7 @@ static bool ensure_within(struct postgres_db *db, int64_t waits_ms, struct err *
 
 bool postgres_ensure(struct postgres_db *db, struct err *err)
 {
-    return ensure_within(db, WAITS_MS, err);
+    return ensure_within(db, DB_WAITS_MS, err);
 }
 
 static bool make(struct postgres_db **out, const char *url, enum db_mode mode, struct err *err)
@@ -406,7 +405,7 @@ bool postgres_begin(struct db *front, struct err *err)
 {
     struct postgres_db *db = postgres_of(front);
     db->is_recent = false;
-    return begin_within(db, WAITS_MS, err);
+    return begin_within(db, DB_WAITS_MS, err);
 }
 
 /* While nobody waits for the server any more, it is left to others to look for it. */
@@ -436,7 +435,7 @@ static bool find_commit(struct postgres_db *db, struct err *err)
 {
     char sql[MARK_BYTES];
     char found[MARK_DIGITS] = "";
-    int64_t until_ms = monotonic_ms() + WAITS_MS;
+    int64_t until_ms = monotonic_ms() + DB_WAITS_MS;
     (void)snprintf(sql, sizeof sql, MARK " RETURNING m.mark", db->writer, 0LL);
     while (db->mark != 0 && monotonic_ms() < until_ms) {
         bool asked = (!postgres_is_lost(db) || connect_until(db, until_ms, err)) &&
