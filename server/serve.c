@@ -62,7 +62,6 @@ static bool start_storage(struct server *server, struct err *err)
         .max_events = options->limits.events,
         .max_queued = options->limits.queued_jobs,
         .retain_raw = options->retain_raw,
-        .in_background = true,
         .retention = {.max_age_s = (int64_t)options->limits.retain_days * DAY_S,
                       .quota_bytes = options->limits.quota_bytes,
                       .project_quota_bytes = options->limits.project_quota_bytes},

@@ -10,6 +10,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
+import threading
 import time
 import unittest
 
@@ -25,6 +26,37 @@ CASES = ('cuda_training', 'cpu_only')
 PATH = '/api/v1/reanalyse'
 TYPE = {'Content-Type': 'application/json'}
 
+
+def threads_behind(pid):
+    """How many threads of a process have a lower priority than this one."""
+    behind = 0
+    for stat in pathlib.Path('/proc/%d/task' % pid).glob('*/stat'):
+        try:
+            behind += int(stat.read_text().rpartition(')')[2].split()[16]) > os.nice(0)
+        except OSError:  # it has ended
+            pass
+    return behind
+
+
+class Watched:
+    """Calls `look` all the time while its block runs; `seen` has what it said."""
+
+    def __init__(self, look):
+        self.look, self.seen, self.ends = look, [], threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while not self.ends.is_set() or not self.seen:
+            self.seen.append(self.look())
+            time.sleep(0.002)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *failure):
+        self.ends.set()
+        self.thread.join()
 
 
 class Takeover(unittest.TestCase):
@@ -244,6 +276,18 @@ class Reanalyse(unittest.TestCase):
                 self.settled(server)
             for words, code in ((('--run', 'nowhere'), 1), (('--trace', 'x'), 2), (('--trace', '1', '--run', CASES[0]), 2), (('word',), 2)):
                 self.assertEqual(kinetoscope.run_program('reanalyse', '--server', server.url, *words).returncode, code, words)
+
+    def test_only_what_nobody_waits_for_stands_behind(self):
+        """Threads of a lower priority: none more while a client waits for his upload, one at least while it is analysed again."""
+        events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'aten::made_%d' % (i % 999), 'pid': 1, 'tid': 1, 'ts': 1000 + 10 * i, 'dur': 1 + i % 9} for i in range(100000)]
+        with kinetoscope.Server() as server:
+            idle = threads_behind(server.process.pid)
+            with Watched(lambda: threads_behind(server.process.pid)) as waited_for:
+                kinetoscope.uploaded(server.put('large', 'large.json', json.dumps({'traceEvents': events}).encode()))
+            with Watched(lambda: threads_behind(server.process.pid)) as again:
+                self.assertEqual(self.ask(server, {})['queued'], 1)
+                kinetoscope.until(lambda: server.get('/api/v1/jobs/1').json()['state'] == 'done', 'it is analysed', 60)
+            self.assertEqual((max(waited_for.seen), max(again.seen) > idle), (idle, True))
 
     def test_lost_results_are_made_again_at_once(self):
         """Missing, and cut off."""

@@ -1,4 +1,5 @@
-/* Lower priority for analyses, so that requests get the processors first. */
+/* Lower priority for analyses that no client waits for, so that requests get the processors first.
+ */
 #ifndef KS_JOBS_QUEUE_BACKGROUND_H
 #define KS_JOBS_QUEUE_BACKGROUND_H
 

@@ -46,7 +46,6 @@ struct jobs {
     const struct device_peaks_list *device_peaks;
     const struct log *log;
     bool retain_raw;
-    bool in_background;
     uint64_t budget_bytes;
     struct input_limits input_limits;
     uint64_t max_events;

@@ -251,7 +251,6 @@ bool jobs_create(struct jobs **out,
     jobs->kernel_rules = options->kernel_rules;
     jobs->device_peaks = options->device_peaks;
     jobs->retain_raw = options->retain_raw;
-    jobs->in_background = options->in_background;
     jobs->retention.rules = options->retention;
     jobs->input_limits = options->input_limits;
     jobs->max_events = options->max_events;

@@ -28,7 +28,6 @@ struct jobs_options {
     uint64_t max_events;
     uint64_t max_queued; /* queued jobs at most, of all servers together; 0: no limit */
     bool retain_raw;
-    bool in_background; /* workers yield to the other threads of the process (background.h) */
     struct retention_rules
         retention; /* applied by a thread of its own (retention_worker.h); zeroed: none */
     /* Of one's own, for analyses on request; NULL: none. */

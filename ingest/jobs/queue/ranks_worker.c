@@ -111,9 +111,7 @@ static void *ranks_worker_run(void *argument)
 {
     struct jobs *jobs = argument;
     struct ranks_worker *worker = &jobs->ranks;
-    if (jobs->in_background) {
-        background_begin();
-    }
+    background_begin();
     (void)pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping) {
         struct timespec now = monotonic_after(0);

@@ -1,7 +1,6 @@
 #include "ingest/jobs/queue/streaming_ingest.h"
 
 #include "ingest/base/thread.h"
-#include "ingest/jobs/queue/background.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/jobs/queue/store_sink.h"
 
@@ -87,9 +86,6 @@ static void *run(void *argument)
                                    .memory_budget_bytes = jobs->budget_bytes / BUDGET_SHARE,
                                    .progress = &streaming->progress};
     struct err err = ERR_INIT;
-    if (jobs->in_background) {
-        background_begin();
-    }
     streaming->ok = store_ingest_begin_streaming(jobs->store, &owner, &streaming->ingest, &err) &&
                     store_sink_read(jobs, &file, 0, streaming->ingest, &streaming->events, &err);
     return NULL;

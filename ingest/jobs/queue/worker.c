@@ -1,6 +1,7 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
 #include "ingest/base/memory/heap.h"
 #include "ingest/base/monotonic.h"
+#include "ingest/base/thread.h"
 #include "ingest/input/decode.h"
 #include "ingest/input/source.h"
 #include "ingest/input/tar.h"
@@ -218,6 +219,33 @@ static bool run_job(struct jobs *jobs, struct job *job, uint64_t *events, struct
     return ok;
 }
 
+struct run_behind {
+    struct jobs *jobs;
+    struct job *job;
+    uint64_t *events;
+    struct err *err;
+    bool ok;
+};
+
+static void *run_behind(void *argument)
+{
+    struct run_behind *run = argument;
+    background_begin();
+    run->ok = run_job(run->jobs, run->job, run->events, run->err);
+    return NULL;
+}
+
+/* An upload's client waits for it as others wait for their views, so it has the same priority.
+ * Nobody waits for what is analysed again. A thread may lower its priority, but not raise it. */
+static bool run_by_priority(struct jobs *jobs, struct job *job, uint64_t *events, struct err *err)
+{
+    struct run_behind behind = {.jobs = jobs, .job = job, .events = events, .err = err};
+    if (job->is_again && thread_call(run_behind, &behind) == 0) {
+        return behind.ok;
+    }
+    return run_job(jobs, job, events, err);
+}
+
 /* A job fails only once its bytes have arrived or are lost, so that who hands them in finds it. */
 static void await_bytes(struct jobs *jobs, const struct job *job, struct err *error)
 {
@@ -402,7 +430,7 @@ static void run_one(struct jobs *jobs, struct job *job)
     jobs->running++;
     (void)pthread_mutex_unlock(&jobs->lock);
 
-    bool ok = run_job(jobs, job, &events, &error);
+    bool ok = run_by_priority(jobs, job, &events, &error);
     bool again = !ok && !atomic_load(&job->is_lost) &&
                  (deserves_more_memory(jobs, job, &error) || lost_server(jobs, &error));
     if (!ok && !again) {
@@ -476,9 +504,6 @@ static void tidy_up(struct jobs *jobs)
 void *worker_run(void *argument)
 {
     struct jobs *jobs = argument;
-    if (jobs->in_background) {
-        background_begin();
-    }
     (void)pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping) {
         struct job *job = pick(jobs);
