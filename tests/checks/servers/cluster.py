@@ -15,7 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import kinetoscope  # noqa: E402: beside this folder
-from servers import s3  # noqa: E402
+from servers import lab, s3  # noqa: E402
 from servers.catalogue import FIXTURE  # noqa: E402
 from servers.lab import Mortal  # noqa: E402
 from servers.link import Link  # noqa: E402
@@ -24,6 +24,7 @@ from servers.postgres import Postgres  # noqa: E402
 TAKEN_OVER_S = 45  # 30 of the claim, and what a loaded machine takes to notice it
 FILE_BYTES = 256 << 10  # a file of results that is smaller stands in its row
 SLOW_MEMBERS = 48  # seconds of reading
+BALANCER_KNOWS_S = 14  # haproxy asks twice, and each time waits
 
 
 def trace(number, repeat=1):
@@ -198,6 +199,50 @@ class Case(Cluster):
         refusal = node.put('run', 'refused.json', trace(2))
         self.assertEqual(refusal.status, 503)
         self.assertIn(b'--max-queued-jobs', refusal.body)
+
+
+def figures(answer):
+    """Without what names the address that was asked."""
+    return {key: value for key, value in answer.json().items() if key != 'trace'}
+
+
+class Behind(unittest.TestCase):
+    """Two servers behind haproxy as deploy/cluster/haproxy.cfg has it."""
+
+    @unittest.skipIf(lab.why_not(), lab.why_not())
+    def test_reads_while_no_server_is_ready(self):
+        peer = s3.Peer()
+        self.addCleanup(peer.stop)
+        with lab.Lab(2, has_links=False, s3_port=peer.port) as cluster:
+            balancer = cluster.balancer
+            trace_id = kinetoscope.uploaded(balancer.put('run', 'a.json', trace(1)))[0]['id']
+            both, one = '/api/v1/traces/%d/overview' % trace_id, '/api/v1/traces/%d/operators' % trace_id
+            answers = [node.get(both) for node in cluster.nodes] + [cluster.nodes[1].get(one)]
+            self.assertEqual([(answer.status, 'Age' in answer.headers) for answer in answers], [(200, False)] * 3)
+            cluster.database.kill()
+            # From before haproxy knows until long after: at no moment is a known answer refused.
+            began, ages = time.monotonic(), []
+            while time.monotonic() < began + BALANCER_KNOWS_S:
+                answer = balancer.get(both)
+                self.assertEqual((answer.status, figures(answer)), (200, figures(answers[0])), time.monotonic() - began)
+                ages.append(int(answer.headers.get('Age', 0)))
+            print('%d reads, the last %d s old' % (len(ages), ages[-1]))
+            self.assertGreater(ages[-1], BALANCER_KNOWS_S // 2)
+            for _ in range(6):  # whichever of the two is asked first
+                answer = balancer.get(one)
+                self.assertEqual((answer.status, figures(answer)), (200, figures(answers[2])))
+                self.assertGreater(int(answer.headers['Age']), 0)
+            refused = [balancer.get('/readyz'), balancer.get('/api/v1/traces/999/overview'), balancer.put('run', 'b.json', trace(2)),
+                       balancer.ask('PATCH', '/api/v1/runs/run', b'{"note": "x"}')]
+            self.assertEqual([(answer.status, 'Retry-After' in answer.headers) for answer in refused], [(503, True)] * 4)
+            self.assertEqual(balancer.get('/healthz').status, 200)
+            cluster.database.start()
+            kinetoscope.until(lambda: balancer.get('/readyz').status == 200, 'a server is ready', 30)
+            kinetoscope.until(lambda: 'Age' not in balancer.get(both).headers, 'the present', 30)
+            said = []
+            kinetoscope.until(lambda: said.append(balancer.put('run', 'b.json', trace(2))) or said[-1].status in (200, 201), 'uploads are taken', 30)
+            print('uploads refused after the database came back: %s' % [answer.body[:300] for answer in said[:-1]])
+            self.assertEqual(sorted(row['file_name'] for row in balancer.get('/api/v1/traces', run='run').json()['traces']), ['a.json', 'b.json'])
 
 
 if __name__ == '__main__':

@@ -119,9 +119,9 @@ class Balancer(Below):
 class Lab(contextlib.ExitStack):
     """`nodes`, `balancer`, `database`, `s3_port`; ends with its block."""
 
-    def __init__(self, count, *options, has_links=True):
+    def __init__(self, count, *options, has_links=True, s3_port=None):
         super().__init__()
-        self.has_links = has_links
+        self.has_links, self.s3_port = has_links, s3_port
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ks-lab-', dir='/tmp'))
         self.callback(shutil.rmtree, self.folder, True)
         self.prefix, self.s3, self.s3_name = 'lab-%s' % uuid.uuid4(), None, 'an S3 server that ran'
@@ -131,7 +131,7 @@ class Lab(contextlib.ExitStack):
             begun.pop_all()
 
     def start(self, count, options):
-        self.s3_port = int(os.environ.get('KINETOSCOPE_LAB_S3') or self.start_s3())
+        self.s3_port = self.s3_port or int(os.environ.get('KINETOSCOPE_LAB_S3') or self.start_s3())
         self.database = self.enter_context(Postgres(self.folder / 'server'))
         self.nodes = [self.enter_context(Node(self, 'n%d' % number, *options)) for number in range(count)]
         self.balancer = self.enter_context(Balancer(self))

@@ -72,4 +72,5 @@ class Postgres:
         self.run('pg_ctl', '-w', '-D', self.data, 'promote')
 
     def __exit__(self, *_):
-        self.kill()
+        if pathlib.Path(self.data, 'postmaster.pid').exists():  # a check that failed may have killed it
+            self.kill()
