@@ -174,6 +174,20 @@ class OpenApi(unittest.TestCase):
                         self.assertEqual(list(content), ['application/problem+json'], status)
                         self.assertEqual(content['application/problem+json']['schema'], {'$ref': '#/components/schemas/Problem'}, status)
 
+    def headers(self, operation, status):
+        return set(self.schema.resolve(operation['responses'][status]).get('headers', {}))
+
+    def test_headers_of_a_database_that_is_away(self):
+        """Anything may be refused for a while; reads may be answered from memory, but for what no answer may be old for."""
+        for template, item in self.document['paths'].items():
+            for method in set(item) & set(METHODS):
+                with self.subTest(operation='%s %s' % (method, template)):
+                    for status in ('429', '503') if template != '/healthz' else ():
+                        self.assertIn('Retry-After', self.headers(item[method], status))
+                    if method == 'get' and re.match('/api/v1/(traces|runs|comparisons|history)', template):
+                        self.assertLessEqual({'Age', 'Cache-Status'}, self.headers(item[method], '200'))
+        self.assertNotIn('Age', self.headers(self.document['paths']['/api/v1/jobs/{id}']['get'], '200'))
+
     def test_every_operation_is_described_fully(self):
         names = set()
         for template, item in self.document['paths'].items():
