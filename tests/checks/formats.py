@@ -443,6 +443,8 @@ class Ascend(unittest.TestCase):
             self.assertEqual([(d['device'], d['peak_bytes'], d['reserved_peak_bytes'], d['records']) for d in memory['devices']], [('NPU:3', 1572864, 8388608, 2)])
             curve, = server.get(base + 'memory/curve').json()['devices']
             self.assertEqual((curve['device'], curve['total_points'], curve['peak'][1]), ('NPU:3', 2, 1572864))
+            self.assertEqual([curve['component']] + [(of['component'], of['total_points'], of['points'][0][1:], of['peak'][1]) for of in curve['components']],
+                             ['PTA', ('APP', 1, [None, 9437184], 9437184), ('GE', 1, [2097152, 3145728], 2097152)])
             (first, *had), (second, *later) = curve['points']
             self.assertEqual((second - first, had, later), (1000, [1572864, 4194304], [262144, 8388608]))
 

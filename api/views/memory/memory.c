@@ -114,6 +114,9 @@ use_recorded(struct query_memory *memory, const struct recorded *recorded, struc
     }
     for (size_t i = 0; i < recorded->device_count; i++) {
         const struct recorded_device_memory *from = &recorded->devices[i];
+        if (from->component != NULL && strcmp(from->component, RECORDED_ALLOCATOR) != 0) {
+            continue;
+        }
         memory->devices[memory->device_count++] = (struct query_memory_device){
             .device = from->device,
             .has_totals = true,

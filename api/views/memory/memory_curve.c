@@ -1,6 +1,7 @@
-/* What was allocated and reserved over time, a curve a device. */
+/* What was allocated and reserved over time, a curve a device and component. */
 #include "api/handlers.h"
 #include "api/views/memory/memory_common.h"
+#include "ingest/base/order.h"
 #include "ingest/jobs/on_request/analyses.h"
 #include "ingest/query/views/memory.h"
 
@@ -28,7 +29,7 @@ static bool put_points(struct json_write *w,
         const struct memory_point *point = &curve->points[chosen[i]];
         jw_array_begin(w);
         jw_int(w, point->ts);
-        jw_int(w, point->allocated_bytes);
+        jw_known_int(w, point->allocated_bytes);
         jw_int(w, point->reserved_bytes);
         jw_array_end(w);
     }
@@ -36,6 +37,7 @@ static bool put_points(struct json_write *w,
     return true;
 }
 
+/* The members of a curve in the open object at hand. */
 static bool put_curve(struct json_write *w,
                       struct api_call *call,
                       const struct memory_curve *curve,
@@ -43,8 +45,7 @@ static bool put_curve(struct json_write *w,
                       struct err *err)
 {
     const struct memory_point *peak = &curve->points[curve->peak];
-    jw_object_begin(w);
-    jw_key_string(w, "device", curve->device);
+    jw_key_string(w, "component", curve->component);
     if (!put_points(w, call, curve, wanted, err)) {
         return false;
     }
@@ -52,31 +53,71 @@ static bool put_curve(struct json_write *w,
     jw_key(w, "peak");
     jw_array_begin(w);
     jw_int(w, peak->ts);
-    jw_int(w, peak->allocated_bytes);
+    jw_int(w, memory_point_bytes(peak));
     jw_array_end(w);
     jw_key_bool(w, "since_start", curve->since_start);
-    jw_object_end(w);
     return true;
+}
+
+/* A device's curve, which is the first, and those of its other components. */
+static bool put_device(struct json_write *w,
+                       struct api_call *call,
+                       const struct memory_curve *curves,
+                       size_t count,
+                       size_t wanted,
+                       struct err *err)
+{
+    jw_object_begin(w);
+    jw_key_string(w, "device", curves->device);
+    bool ok = put_curve(w, call, curves, wanted, err);
+    jw_key(w, "components");
+    jw_array_begin(w);
+    for (size_t i = 1; ok && i < count; i++) {
+        jw_object_begin(w);
+        ok = put_curve(w, call, &curves[i], wanted, err);
+        jw_object_end(w);
+    }
+    jw_array_end(w);
+    jw_object_end(w);
+    return ok;
 }
 
 /* ---- as another recorder tells it ---- */
 
-struct point_at {
+/* A component of a device by its place in the file, or a point by that of its component. */
+struct placed {
+    const struct recorded_device_memory *of;
     const struct recorded_memory_point *point;
+    size_t place;
 };
 
-/* By device, then by time, then as in the file. */
+static bool is_allocator(const struct recorded_device_memory *of)
+{
+    return of->component != NULL && strcmp(of->component, RECORDED_ALLOCATOR) == 0;
+}
+
+/* By name of the device; its allocator first, then as in the file. */
+static int compare_components(const void *left, const void *right)
+{
+    const struct recorded_device_memory *a = ((const struct placed *)left)->of;
+    const struct recorded_device_memory *b = ((const struct placed *)right)->of;
+    int order = strcmp(a->device, b->device);
+    if (order == 0 && is_allocator(a) != is_allocator(b)) {
+        order = is_allocator(a) ? -1 : 1;
+    }
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* By component, then by time, then as in the file. */
 static int compare_points(const void *left, const void *right)
 {
-    const struct recorded_memory_point *a = ((const struct point_at *)left)->point;
-    const struct recorded_memory_point *b = ((const struct point_at *)right)->point;
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
+    const struct placed *a = left;
+    const struct placed *b = right;
+    if (a->place != b->place) {
+        return a->place < b->place ? -1 : 1;
     }
-    if (a->time_ns != b->time_ns) {
-        return a->time_ns < b->time_ns ? -1 : 1;
-    }
-    return a < b ? -1 : a > b;
+    int order = order_i64(a->point->time_ns, b->point->time_ns);
+    return order != 0 ? order : (a->point > b->point) - (a->point < b->point);
 }
 
 static void add_point(struct memory_curve *curve, const struct recorded_memory_point *point)
@@ -84,50 +125,59 @@ static void add_point(struct memory_curve *curve, const struct recorded_memory_p
     size_t at = curve->point_count++;
     curve->points[at] =
         (struct memory_point){point->time_ns, point->allocated_bytes, point->reserved_bytes};
-    if (point->allocated_bytes > curve->points[curve->peak].allocated_bytes) {
+    if (memory_point_bytes(&curve->points[at]) > memory_point_bytes(&curve->points[curve->peak])) {
         curve->peak = at;
     }
 }
 
-/* Those that name a device, in order. NULL without memory. */
-static struct point_at *
-sorted_points(const struct recorded *recorded, struct arena *arena, size_t *count)
+/* Those that name a device, each with the place of its component in `components`. */
+static size_t place_points(const struct recorded *recorded,
+                           const struct placed *components,
+                           size_t *place_of,
+                           struct placed *points)
 {
-    struct point_at *order = arena_calloc(arena, recorded->point_count + 1, sizeof *order);
-    *count = 0;
-    for (size_t i = 0; order != NULL && i < recorded->point_count; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < recorded->device_count; i++) {
+        place_of[components[i].of - recorded->devices] = i;
+    }
+    for (size_t i = 0; i < recorded->point_count; i++) {
         const struct recorded_memory_point *point = &recorded->points[i];
         if (point->device >= 0 && (uint64_t)point->device < recorded->device_count) {
-            order[(*count)++].point = point;
+            points[count++] = (struct placed){.point = point, .place = place_of[point->device]};
         }
     }
-    if (order != NULL) {
-        qsort(order, *count, sizeof *order, compare_points);
-    }
-    return order;
+    qsort(points, count, sizeof *points, compare_points);
+    return count;
 }
 
-/* A curve of each device that has points. False without memory. */
+/* A curve of each component of a device that has points. False without memory. */
 static bool recorded_curves(const struct recorded *recorded,
                             struct arena *arena,
                             struct memory_curve **out,
                             size_t *count)
 {
-    size_t points;
-    const struct point_at *order = sorted_points(recorded, arena, &points);
-    struct memory_point *room = arena_calloc(arena, points + 1, sizeof *room);
+    size_t devices = recorded->device_count;
+    struct placed *components = arena_calloc(arena, devices + 1, sizeof *components);
+    size_t *place_of = arena_calloc(arena, devices + 1, sizeof *place_of);
+    struct placed *order = arena_calloc(arena, recorded->point_count + 1, sizeof *order);
+    struct memory_point *room = arena_calloc(arena, recorded->point_count + 1, sizeof *room);
     *count = 0;
-    *out = arena_calloc(arena, recorded->device_count + 1, sizeof **out);
-    if (order == NULL || room == NULL || *out == NULL) {
+    *out = arena_calloc(arena, devices + 1, sizeof **out);
+    if (components == NULL || place_of == NULL || order == NULL || room == NULL || *out == NULL) {
         return false;
     }
+    for (size_t i = 0; i < devices; i++) {
+        components[i].of = &recorded->devices[i];
+    }
+    qsort(components, devices, sizeof *components, compare_components);
+    size_t points = place_points(recorded, components, place_of, order);
     for (size_t i = 0; i < points; i++) {
-        const struct recorded_memory_point *point = order[i].point;
-        if (i == 0 || point->device != order[i - 1].point->device) {
+        if (i == 0 || order[i].place != order[i - 1].place) {
+            const struct recorded_device_memory *of = components[order[i].place].of;
             (*out)[(*count)++] = (struct memory_curve){
-                .device = recorded->devices[point->device].device, .points = room + i};
+                .device = of->device, .component = of->component, .points = room + i};
         }
-        add_point(&(*out)[*count - 1], point);
+        add_point(&(*out)[*count - 1], order[i].point);
     }
     return true;
 }
@@ -167,8 +217,11 @@ bool memory_curve(struct api_call *call, struct err *err)
     jw_object_begin(&w);
     jw_key(&w, "devices");
     jw_array_begin(&w);
-    for (size_t i = 0; i < count; i++) {
-        if (!put_curve(&w, call, &curves[i], (size_t)wanted, err)) {
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && strcmp(curves[end].device, curves[i].device) == 0;) {
+            end++;
+        }
+        if (!put_device(&w, call, &curves[i], end - i, (size_t)wanted, err)) {
             return false;
         }
     }

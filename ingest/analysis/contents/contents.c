@@ -331,6 +331,7 @@ copy_recorded(const struct trace *trace, int64_t zero_ns, struct arena *arena, s
     }
     for (size_t i = 0; ok && i < out->device_count; i++) {
         out->devices[i].device = copy(arena, out->devices[i].device, &ok);
+        out->devices[i].component = copy(arena, out->devices[i].component, &ok);
     }
     for (size_t i = 0; ok && i < out->skipped_count; i++) {
         out->skipped[i].what = copy(arena, out->skipped[i].what, &ok);

@@ -130,7 +130,6 @@ static bool read_memory(struct ascend_tables *tables, const char *bytes, size_t 
     return true;
 }
 
-/* Of the PyTorch allocator only; the others are parts and sums of it. */
 static bool read_memory_record(struct ascend_tables *tables, const char *bytes, size_t len)
 {
     static const struct ascend_columns columns = {.names = {"Component", "Total Allocated(MB)",
@@ -144,12 +143,10 @@ static bool read_memory_record(struct ascend_tables *tables, const char *bytes, 
         return false;
     }
     while (ascend_csv_next(&csv, cells)) {
-        if (strcmp(cells[0].text, "PTA") == 0) {
-            relay_memory_record(&tables->memory, cells[3].text,
-                                ascend_scaled(cells[4].text, strlen(cells[4].text), NS_PER_US),
-                                ascend_scaled(cells[1].text, strlen(cells[1].text), MB),
-                                ascend_scaled(cells[2].text, strlen(cells[2].text), MB));
-        }
+        relay_memory_record(&tables->memory, cells[3].text, cells[0].text,
+                            ascend_scaled(cells[4].text, strlen(cells[4].text), NS_PER_US),
+                            bytes_of(&cells[1]),
+                            ascend_scaled(cells[2].text, strlen(cells[2].text), MB));
     }
     return true;
 }

@@ -141,10 +141,12 @@ static void read_device(struct lists *lists, const struct json_value *item, size
     struct recorded_device_memory *row = &lists->out->devices[at];
     const struct row_member fields[] = {
         {.key = "device", .text = &row->device},
+        {.key = "component", .text = &row->component},
         {.key = "peak_bytes", .number = &row->peak_bytes},
         {.key = "reserved_peak_bytes", .number = &row->reserved_peak_bytes},
         {.key = "records", .number = &row->records}};
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
+    row->device = row->device == NULL ? "" : row->device;
 }
 
 static void read_point(struct lists *lists, const struct json_value *item, size_t at)
@@ -154,6 +156,7 @@ static void read_point(struct lists *lists, const struct json_value *item, size_
                                         {.key = "time_ns", .number = &row->time_ns},
                                         {.key = "allocated_bytes", .number = &row->allocated_bytes},
                                         {.key = "reserved_bytes", .number = &row->reserved_bytes}};
+    row->allocated_bytes = RECORDED_UNKNOWN;
     read_row(lists, item, fields, sizeof fields / sizeof *fields);
 }
 

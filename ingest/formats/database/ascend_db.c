@@ -161,16 +161,14 @@ static void add_memory(struct recording *recording, sqlite3_stmt *row)
     relay_memory_add(&own->memory, &recording->relay, &block);
 }
 
-/* Of the PyTorch allocator only; the others are parts and sums of it. */
 static void add_memory_record(struct recording *recording, sqlite3_stmt *row)
 {
     struct own *own = recording->own;
     char device[40];
-    if (strcmp(text_of(recording, tables_int(row, 0, RELAY_NONE)), "PTA") == 0) {
-        (void)snprintf(device, sizeof device, "NPU:%lld", (long long)tables_int(row, 3, 0));
-        relay_memory_record(&own->memory, device, tables_int(row, 4, 0), tables_int(row, 1, 0),
-                            tables_int(row, 2, 0));
-    }
+    (void)snprintf(device, sizeof device, "NPU:%lld", (long long)tables_int(row, 3, 0));
+    relay_memory_record(&own->memory, device, text_of(recording, tables_int(row, 0, RELAY_NONE)),
+                        tables_int(row, 4, 0), tables_int(row, 1, RELAY_NONE),
+                        tables_int(row, 2, 0));
 }
 
 static const struct recording_part parts[] = {

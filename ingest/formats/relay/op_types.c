@@ -162,16 +162,17 @@ void relay_memory_add(struct relay_memory *memory,
 
 void relay_memory_record(struct relay_memory *memory,
                          const char *device,
+                         const char *component,
                          int64_t time_ns,
                          int64_t allocated_bytes,
                          int64_t reserved_bytes)
 {
-    struct relay_sum *sum = sum_of(&memory->devices, device, "");
+    struct relay_sum *sum = sum_of(&memory->devices, device, component);
     if (sum == NULL) {
         return;
     }
     sum->other_most = sum->count == 0 ? reserved_bytes : i64_max(sum->other_most, reserved_bytes);
-    add_value(sum, allocated_bytes);
+    add_value(sum, allocated_bytes == RELAY_NONE ? 0 : allocated_bytes);
     struct recorded_memory_point *points =
         scratch_grow(memory->points, memory->point_count, &memory->point_cap, sizeof *points);
     memory->devices.failed = memory->devices.failed || points == NULL;
@@ -191,7 +192,9 @@ static void write_points(const struct relay_memory *memory, struct json_write *w
         jw_object_begin(w);
         jw_key_int(w, "device", point->device);
         jw_key_int(w, "time_ns", point->time_ns);
-        jw_key_int(w, "allocated_bytes", point->allocated_bytes);
+        if (point->allocated_bytes != RELAY_NONE) {
+            jw_key_int(w, "allocated_bytes", point->allocated_bytes);
+        }
         jw_key_int(w, "reserved_bytes", point->reserved_bytes);
         jw_object_end(w);
     }
@@ -217,6 +220,7 @@ void relay_memory_write(const struct relay_memory *memory, struct json_write *w)
     for (size_t i = 0; i < memory->devices.count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "device", text_of(&memory->devices, i, 0));
+        key_said(w, "component", text_of(&memory->devices, i, 1));
         jw_key_int(w, "peak_bytes", memory->devices.rows[i].most);
         jw_key_int(w, "reserved_peak_bytes", memory->devices.rows[i].other_most);
         jw_key_int(w, "records", memory->devices.rows[i].count);

@@ -63,9 +63,11 @@ struct relay_block {
 void relay_memory_add(struct relay_memory *memory,
                       struct relay *relay,
                       const struct relay_block *block);
-/* What an allocator had at some time. */
+/* What an allocator had at some time; allocated may be RELAY_NONE: not said. `component`: whose it
+ * is, "PTA"; "": not said. */
 void relay_memory_record(struct relay_memory *memory,
                          const char *device,
+                         const char *component,
                          int64_t time_ns,
                          int64_t allocated_bytes,
                          int64_t reserved_bytes);

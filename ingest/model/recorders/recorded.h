@@ -43,16 +43,20 @@ struct recorded_memory {
     int64_t kept_bytes; /* of them, those not given back in the recording */
 };
 
+/* Of Ascend's components the allocator of PyTorch, whose figures a device's memory is [FMT-1.3]. */
+#define RECORDED_ALLOCATOR "PTA"
+
 /* What an allocator had at most. */
 struct recorded_device_memory {
-    const char *device; /* "NPU:0" */
+    const char *device;    /* "NPU:0" */
+    const char *component; /* "PTA", "GE", "APP"; NULL: not said */
     int64_t peak_bytes, reserved_peak_bytes, records;
 };
 
 /* What an allocator had at one time. */
 struct recorded_memory_point {
-    int64_t device; /* place in `devices` */
-    int64_t time_ns, allocated_bytes, reserved_bytes;
+    int64_t device;                                   /* place in `devices`: of one component */
+    int64_t time_ns, allocated_bytes, reserved_bytes; /* allocated: RECORDED_UNKNOWN: not said */
 };
 
 struct recorded {

@@ -51,15 +51,22 @@ struct memory_block {
 
 struct memory_point {
     int64_t ts;
-    int64_t allocated_bytes;
+    int64_t allocated_bytes; /* INT64_MIN: not said */
     int64_t reserved_bytes;
 };
 
+/* What is said of a point: allocated, else reserved. */
+static inline int64_t memory_point_bytes(const struct memory_point *point)
+{
+    return point->allocated_bytes == INT64_MIN ? point->reserved_bytes : point->allocated_bytes;
+}
+
 struct memory_curve {
     const char *device;
+    const char *component; /* whose the memory is, "PTA"; NULL: not said */
     struct memory_point *points;
     size_t point_count;
-    size_t peak; /* the first point with the most allocated */
+    size_t peak; /* the first point with the most allocated; reserved, where that is not said */
     /* Records name no totals: what was allocated since the first of them; nothing is reserved. */
     bool since_start;
 };

@@ -142,7 +142,7 @@ bool query_sample_memory(struct arena *arena,
     bool ok = x != NULL && y != NULL && *chosen != NULL;
     for (size_t i = 0; ok && i < points; i++) {
         x[i] = (double)curve->points[i].ts;
-        y[i] = (double)curve->points[i].allocated_bytes;
+        y[i] = (double)memory_point_bytes(&curve->points[i]);
     }
     if (ok && points <= wanted) {
         *count = lttb_choose(x, y, points, wanted, *chosen);

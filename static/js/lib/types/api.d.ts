@@ -268,8 +268,11 @@ interface MemoryAnswer extends RowPage {
     unreleased: { count: number; size_bytes: number; rows: MemoryBlock[] }; at_peak: MemoryBlock[];
 }
 
-/** Records of a device, so many that the curve keeps its shape: time, allocated, reserved. */
-interface MemoryCurve { device: string; points: [number, number, number][]; total_points: number; peak: [number, number]; since_start: boolean }
+/** Records of a component, so many that the curve keeps its shape: time, allocated (null: not said), reserved. */
+interface MemoryComponent { component: string | null; points: [number, number | null, number][]; total_points: number; peak: [number, number]; since_start: boolean }
+
+/** Of a device, and beside it those of its other components. */
+interface MemoryCurve extends MemoryComponent { device: string; components: MemoryComponent[] }
 
 interface ModuleAnswer { kind: 'module' | 'lightning'; rows: ModuleRow[]; total: number }
 

@@ -6,6 +6,7 @@ import { draw, showTip, tooltip, font, solid } from '../../charts/charts.js';
 import { categoryColour } from '../../lib/colours.js';
 import { plainTable } from '../../table/detail_parts.js';
 import { windowOf, setWindow, windowFields } from './window.js';
+import { componentChoice, componentOf } from './components.js';
 import { windowDrag, windowBand } from './drag.js';
 import { setParams } from '../../app/router.js';
 import { token } from '../../app/theme.js';
@@ -25,14 +26,15 @@ export function memoryCurve(curves, trace, signal) {
     const end = curves.reduce((max, { points }) => Math.max(max, points[points.length - 1]?.[0] ?? 0), trace.duration_ns);
     const unit = fmt.timeUnit(end);
     const fields = windowFields(unit);
+    const whose = componentChoice();
     const canvas = h('canvas');
     const none = h('p', { class: 'quiet', hidden: true });
     const picture = h('div', { class: 'memory-chart' }, canvas);
     const parts = [lineKey('allocated', 'Allocated', 0), lineKey('reserved', 'Reserved by the allocator', 11)];
     const keys = h('div', { class: 'use-keys', role: 'group', 'aria-label': 'Lines shown' }, parts.map(({ button }) => button));
     const box = h('div', { class: 'memory-curve' }, none, picture, keys);
-    const panel = chartPanel({ title: 'Memory over time', help: 'Drag over the curve to narrow the tables to a window of time', tools: [fields.root], chart: box, table: pointTable });
-    /** @type {MemoryCurve | undefined} */
+    const panel = chartPanel({ title: 'Memory over time', help: 'Drag over the curve to narrow the tables to a window of time', tools: [whose.root, fields.root], chart: box, table: pointTable });
+    /** @type {MemoryComponent | undefined} */
     let curve;
     let sizes = fmt.byteUnit(0);
     let zoomed = false;
@@ -64,14 +66,15 @@ export function memoryCurve(curves, trace, signal) {
     /** @param {number} at */
     function recordText(at) {
         const [time, allocated, reserved] = points()[at];
-        return `Record ${fmt.int(at + 1)} of ${fmt.int(points().length)}, at ${fmt.time(time)}: allocated ${fmt.bytes(allocated)}${reserved ? `, reserved ${fmt.bytes(reserved)}` : ''}. [ and ] make it the start and the end of the window.`;
+        return `Record ${fmt.int(at + 1)} of ${fmt.int(points().length)}, at ${fmt.time(time)}: ${[...(allocated === null ? [] : [`allocated ${fmt.bytes(allocated)}`]), ...(reserved ? [`reserved ${fmt.bytes(reserved)}`] : [])].join(', ')}. [ and ] make it the start and the end of the window.`;
     }
 
     const hasReserved = () => points().some(([, , reserved]) => reserved > 0);
+    const hasAllocated = () => points().some(([, allocated]) => allocated !== null);
 
     /** What is held at the last record is held on: the line goes to the end of the trace. @param {1 | 2} part */
     function line(part) {
-        const list = points().map((point) => ({ x: point[0] / unit.ns, y: point[part] / sizes.bytes }));
+        const list = points().flatMap((point) => (point[part] === null ? [] : [{ x: point[0] / unit.ns, y: (point[part] ?? 0) / sizes.bytes }]));
         const last = list[list.length - 1];
         return last ? [...list, { x: end / unit.ns, y: last.y }] : list;
     }
@@ -82,9 +85,10 @@ export function memoryCurve(curves, trace, signal) {
         const ticks = { color: token('--ink-2'), font: font(12), maxRotation: 0 };
         const title = (/** @type {string} */ text) => ({ display: true, text, color: token('--ink-2'), font: font(12) });
         const steps = { stepped: true, pointRadius: 0, pointHoverRadius: 4, borderWidth: 1.5 };
+        const hasUse = hasAllocated();
         const datasets = [
-            { ...steps, label: 'Allocated', hidden: hidden === 'allocated', data: line(1), borderColor: allocated, backgroundColor: `${allocated}38`, fill: 'origin', pointBackgroundColor: allocated },
-            { label: 'Peak', hidden: hidden === 'allocated', data: [{ x: peakNs / unit.ns, y: peakBytes / sizes.bytes }], pointRadius: 4.5, pointHoverRadius: 4.5, borderColor: token('--bg'), pointBackgroundColor: allocated, pointBorderWidth: 1.5, showLine: false },
+            ...(hasUse ? [{ ...steps, label: 'Allocated', hidden: hidden === 'allocated', data: line(1), borderColor: allocated, backgroundColor: `${allocated}38`, fill: 'origin', pointBackgroundColor: allocated }] : []),
+            { label: 'Peak', hidden: hidden === (hasUse ? 'allocated' : 'reserved'), data: [{ x: peakNs / unit.ns, y: peakBytes / sizes.bytes }], pointRadius: 4.5, pointHoverRadius: 4.5, borderColor: token('--bg'), pointBackgroundColor: hasUse ? allocated : reserved, pointBorderWidth: 1.5, showLine: false },
             ...(hasReserved() ? [{ ...steps, label: 'Reserved', hidden: hidden === 'reserved', data: line(2), borderColor: reserved, borderDash: [4, 3], fill: false, pointBackgroundColor: reserved }] : []),
         ];
         return {
@@ -122,12 +126,12 @@ export function memoryCurve(curves, trace, signal) {
 
     function pointTable() {
         if (points().length === 0) return h('p', { class: 'quiet' }, NOTHING);
-        const reserved = hasReserved();
+        const [allocated, reserved] = [hasAllocated(), hasReserved()];
         const { total_points: total } = curve ?? { total_points: 0 };
         return h('div', { class: 'section' },
             total > points().length ? h('p', { class: 'quiet' }, `${fmt.int(points().length)} of ${fmt.int(total)} records, which keep the shape of the curve.`) : null,
-            plainTable('Memory over time', [`Time, ${unit.name}`, `Allocated, ${sizes.name}`, ...(reserved ? [`Reserved, ${sizes.name}`] : [])],
-                points().map(([time, a, r]) => [fmt.timeIn(time, unit), fmt.bytesIn(a, sizes), ...(reserved ? [fmt.bytesIn(r, sizes)] : [])]), 0));
+            plainTable('Memory over time', [`Time, ${unit.name}`, ...(allocated ? [`Allocated, ${sizes.name}`] : []), ...(reserved ? [`Reserved, ${sizes.name}`] : [])],
+                points().map(([time, a, r]) => [fmt.timeIn(time, unit), ...(allocated ? [a === null ? '–' : fmt.bytesIn(a, sizes)] : []), ...(reserved ? [fmt.bytesIn(r, sizes)] : [])]), 0));
     }
 
     async function fetchClose() {
@@ -139,14 +143,14 @@ export function memoryCurve(curves, trace, signal) {
     }
 
     async function paint() {
-        sizes = fmt.byteUnit(points().reduce((max, [, a, r]) => Math.max(max, hidden === 'allocated' ? 0 : a, hidden === 'reserved' ? 0 : r), 0));
+        sizes = fmt.byteUnit(points().reduce((max, [, a, r]) => Math.max(max, hidden === 'allocated' ? 0 : (a ?? 0), hidden === 'reserved' ? 0 : r), 0));
         none.hidden = points().length > 0 && !curve?.since_start;
         none.textContent = curve?.since_start ? SINCE_START : NOTHING;
         picture.hidden = points().length === 0;
         keys.hidden = points().length === 0;
         parts.forEach(({ name, paint: repaint, button }) => {
             repaint(hidden);
-            button.hidden = name === 'reserved' && !hasReserved();
+            button.hidden = name === 'reserved' ? !hasReserved() : !hasAllocated();
         });
         walk.set(-1);
         panel.repaint();
@@ -169,9 +173,11 @@ export function memoryCurve(curves, trace, signal) {
             fields.show(chosen, zoomed);
             turns += 1;
             const turn = turns;
-            if (zoomed && !close && curves.some(({ points: list, total_points: total }) => list.length < total)) await fetchClose();
+            if (zoomed && !close && curves.some((of) => [of, ...of.components].some(({ points: list, total_points: total }) => list.length < total))) await fetchClose();
             if (turn !== turns) return;
-            const next = ((zoomed && close) || curves).find((item) => item.device === device);
+            const of = ((zoomed && close) || curves).find((item) => item.device === device);
+            whose.show(of, params.get('component'));
+            const next = componentOf(of, params.get('component'));
             if (next !== curve || JSON.stringify([zoomed && chosen, zoomed, hidden]) !== before || !live) {
                 curve = next;
                 await paint();

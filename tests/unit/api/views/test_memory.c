@@ -111,11 +111,13 @@ static void curves(void **state)
     struct fixture *f = *state;
     int64_t id = upload_training(f);
     assert_status(f, get_view(f, id, "memory/curve"), 200);
-    assert_answer(f,
-                  "{\"devices\": [{\"device\": \"GPU0\", \"points\": [[35000, 512, 2048], [40000, "
-                  "1536, 2048], [410000, 1024, 2048]], \"total_points\": 3, \"peak\": [40000, "
-                  "1536], \"since_start\": false}, {\"device\": \"CPU\", \"points\": [[415000, 8, "
-                  "0]], \"total_points\": 1, \"peak\": [415000, 8], \"since_start\": false}]}");
+    assert_answer(f, "{\"devices\": [{\"device\": \"GPU0\", \"component\": null, \"points\": "
+                     "[[35000, 512, 2048], [40000, "
+                     "1536, 2048], [410000, 1024, 2048]], \"total_points\": 3, \"peak\": [40000, "
+                     "1536], \"since_start\": false, \"components\": []}, {\"device\": \"CPU\", "
+                     "\"component\": null, \"points\": [[415000, 8, "
+                     "0]], \"total_points\": 1, \"peak\": [415000, 8], \"since_start\": false, "
+                     "\"components\": []}]}");
 }
 
 #define RECORDS 300
@@ -216,8 +218,10 @@ static void records_without_totals(void **state)
            "\"allocated_end_bytes\": null, \"reserved_peak_bytes\": null, \"records\": 1}");
     assert_body_has(f, "\"at_peak\": []");
     assert_status(f, get_view(f, id, "memory/curve"), 200);
-    assert_answer(f, "{\"devices\": [{\"device\": \"CPU\", \"points\": [[10000, 64, 0]], "
-                     "\"total_points\": 1, \"peak\": [10000, 64], \"since_start\": true}]}");
+    assert_answer(
+        f,
+        "{\"devices\": [{\"device\": \"CPU\", \"component\": null, \"points\": [[10000, 64, 0]], "
+        "\"total_points\": 1, \"peak\": [10000, 64], \"since_start\": true, \"components\": []}]}");
     assert_status(f, get_view(f, id, "memory/events"), 200);
     assert_body_has(f, "{\"rows\": [], \"total\": 0, ");
 }
