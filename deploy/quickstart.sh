@@ -79,7 +79,7 @@ refuse_taken_port() {
 build_program() {
     say "building (Release) in $build"
     cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release >&2
-    cmake --build "$build" -j"$(nproc)" >&2
+    cmake --build "$build" -j"$(nproc)" --target kinetoscope >&2
 }
 
 stop_server() {

@@ -126,6 +126,20 @@ class Causes(unittest.TestCase):
                 for title in ('Where the time goes', 'Overlap headroom', 'What to do first'):
                     self.assertIn(title, report(notation))
 
+    def test_a_call_saves_no_more_than_devices_waited(self):
+        # The first kernel's launch was not recorded: the path takes the wait for it for time of the operator, but the device waits 10 us only.
+        span = lambda category, name, ts, dur, tid, **args: {'ph': 'X', 'cat': category, 'name': name, 'pid': 0 if 'stream' in args else 9, 'tid': tid, 'ts': ts, 'dur': dur, 'args': args}
+        events = [span('cpu_op', 'aten::mm', 1001, 8, 9), span('kernel', 'early', 0, 1000, 7, device=0, stream=7, correlation=1),
+                  span('cpu_op', 'aten::item', 5, 995, 9),
+                  span('cuda_runtime', 'cudaLaunchKernel', 1002, 5, 9, correlation=3), span('kernel', 'late', 1010, 500, 7, device=0, stream=7, correlation=3)]
+        with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
+            json.dump({'traceEvents': events}, file)
+            file.flush()
+            done = subprocess.run([kinetoscope.PROGRAM, 'report', file.name, '--format', 'json'], stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+        gains = {gain['name']: gain['saved_ns'] for gain in json.loads(done.stdout)['traces'][0]['what_to_do_first'] if gain['kind'] == 'critical_path'}
+        self.assertEqual(gains['aten::item'], 10000, gains)
+        self.assertEqual(gains['late'], 500000)
+
     def test_the_demonstration_contradicts_no_data_sheet(self):
         demo = next((kinetoscope.ROOT / 'deploy/demo').glob('*.gz'))
         with kinetoscope.Server() as server:

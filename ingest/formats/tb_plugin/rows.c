@@ -130,6 +130,9 @@ static bool add_steps(struct trace_results *results, const json_t *table)
         step->end_ns = at_ns;
         add_costs(step, columns, cells);
         at_ns = step->end_ns;
+        for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
+            results->role_ns[role] += step->cost_ns[role]; /* what a recording without steps says */
+        }
         results->has_kernel = results->has_kernel || step->cost_ns[TIME_KERNEL] > 0;
         results->has_memcpy_or_memset = results->has_memcpy_or_memset ||
                                         step->cost_ns[TIME_MEMCPY] > 0 ||
@@ -305,8 +308,8 @@ static bool add_recommendations(struct trace_results *results, const char *html)
             continue;
         }
         const char *kept = arena_strndup(&results->arena, text.ptr, text.len);
-        results->recommendations[results->recommendation_count++] =
-            (struct recommendation_row){.code = recommendation_code(text.ptr), .text = kept};
+        results->recommendations[results->recommendation_count++] = (struct recommendation_row){
+            .code = recommendation_code(text.ptr), .text = kept, .saving_ns = RESULTS_NO_TIME};
         good = kept != NULL;
     }
     buf_free(&text);

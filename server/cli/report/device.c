@@ -109,7 +109,8 @@ void report_engine_steps(struct prose *p, const struct engine_steps *steps)
     if (steps->count == 0) {
         return;
     }
-    (void)snprintf(title, sizeof title, "Steps of the engine (%s)", engine_text(steps->engine));
+    (void)snprintf(title, sizeof title, "Steps of the engine (%s annotations)",
+                   engine_text(steps->engine));
     prose_heading(p, 3, title);
     prose_begin_table(p);
     report_table_column(&p->table, "phase", true);

@@ -37,15 +37,21 @@ static const char *host_label(enum host_kind kind)
     return labels[kind];
 }
 
-/* By what the host did, of the device that waited longest. */
-static void add_idle(struct list *list, const struct pipeline_details *details)
+/* The device that waited longest, NULL without one. */
+static const struct idle_lane *most_idle(const struct idle *idle)
 {
-    const struct idle *idle = &details->idle;
     const struct idle_lane *most = NULL;
     for (size_t i = 0; i < idle->device_count; i++) {
         const struct idle_lane *lane = &idle->devices[i];
         most = most == NULL || lane->idle_ns > most->idle_ns ? lane : most;
     }
+    return most;
+}
+
+/* By what the host did, of the device that waited longest. */
+static void add_idle(struct list *list, const struct pipeline_details *details)
+{
+    const struct idle_lane *most = most_idle(&details->idle);
     for (int i = 0; most != NULL && i < HOST_KIND_COUNT; i++) {
         add(list, (struct gain){.what = "on the host no longer delay the device",
                                 .name = host_kind_text((enum host_kind)i),
@@ -90,18 +96,38 @@ static void keep_largest(struct list *list, size_t first)
     list->count = list->count - first > EACH ? first + EACH : list->count;
 }
 
+static bool is_device_work(const struct device_time *times, const char *name)
+{
+    size_t i = 0;
+    while (i < times->kernel_count && strcmp(times->kernels[i].name, name) != 0) {
+        i++;
+    }
+    return i < times->kernel_count;
+}
+
+/* A call of the host cannot save more than the devices waited: they have their work to do anyway.
+ * The path knows no work whose launch was not recorded, and takes a wait for it for time of the
+ * call. */
+static int64_t saved_by_path(const struct pipeline_details *details, const struct path_gain *gain)
+{
+    const struct idle_lane *most = most_idle(&details->idle);
+    int64_t saved_ns = saturating_sub(details->path.length_ns, gain->length_ns);
+    bool is_bounded = most != NULL && most->idle_ns < saved_ns &&
+                      !is_device_work(&details->device_time, gain->name);
+    return is_bounded ? most->idle_ns : saved_ns;
+}
+
 static void add_path(struct list *list, const struct pipeline_details *details)
 {
     const struct critical_path *path = &details->path;
     size_t first = list->count;
     for (size_t i = 0; i < path->gain_count; i++) {
-        add(list,
-            (struct gain){.what = "take no time",
-                          .name = path->gains[i].name,
-                          .source = place_source(details->path_stacks[i], list->arena),
-                          .kind = "critical_path",
-                          .saved_ns = saturating_sub(path->length_ns, path->gains[i].length_ns),
-                          .of_ns = path->length_ns});
+        add(list, (struct gain){.what = "take no time",
+                                .name = path->gains[i].name,
+                                .source = place_source(details->path_stacks[i], list->arena),
+                                .kind = "critical_path",
+                                .saved_ns = saved_by_path(details, &path->gains[i]),
+                                .of_ns = path->length_ns});
     }
     keep_largest(list, first);
 }
@@ -187,7 +213,11 @@ void report_gains(struct prose *p, const struct pipeline_details *details)
     report_table_column(&p->table, "of", false);
     report_table_column(&p->table, "share", false);
     for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
-        prose_cell_name(p, gains[i].label == NULL ? gains[i].name : gains[i].label, TEXT_NAME_FULL);
+        if (gains[i].label != NULL) {
+            report_table_cell(&p->table, gains[i].label);
+        } else {
+            prose_cell_name(p, gains[i].name, TEXT_NAME_SHORT);
+        }
         report_table_cell(&p->table, gains[i].what);
         if (has_sources) {
             prose_cell_source(p, gains[i].source);

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define STEP_ROWS 20
+/* Of the device time: so much without an operator is worth a line. */
+#define UNATTRIBUTED_SHARE 0.02
 /* ---- sections ---- */
 
 static void section_summary(struct prose *p, const struct pipeline_item *item)
@@ -36,10 +38,20 @@ static void section_summary(struct prose *p, const struct pipeline_item *item)
     buf_printf(p->out, ", %s events over %s\n", events, duration);
 }
 
+/* Of tables, reports and memory alone no part of the time is known. */
+static bool knows_a_part(const struct trace_results *results)
+{
+    double sum_ns = 0;
+    for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
+        sum_ns += render_mean_cost_ns(results, (enum time_category)role);
+    }
+    return sum_ns > 0;
+}
+
 static void section_breakdown(struct prose *p)
 {
     double step_ns = render_window_ns(p->results);
-    if (!(step_ns > 0)) {
+    if (!(step_ns > 0) || !knows_a_part(p->results)) {
         return;
     }
     char title[96];
@@ -119,7 +131,7 @@ static void section_devices(struct prose *p)
             text_bytes(memory, device->memory_bytes);
         }
         prose_cell_count(p, device->id);
-        prose_cell_clean(p, device->name == NULL ? "-" : device->name);
+        prose_cell_clean(p, device->name == NULL || device->name[0] == '\0' ? "-" : device->name);
         report_table_cell(&p->table, memory);
         prose_cell_share(p, p->results->steps_undefined ? (double)NAN : device->utilisation);
         prose_cell_share(p, device->sm_efficiency);
@@ -150,7 +162,26 @@ static struct ranked *ranking_of(struct prose *p, size_t count)
     return arena_alloc(&p->arena, count * sizeof(struct ranked));
 }
 
-static void section_operators(struct prose *p)
+/* What the shares leave out, where that is much. */
+static void
+note_unattributed(struct prose *p, const struct pipeline_details *details, double sum_ns)
+{
+    double whole_ns = details == NULL ? 0 : (double)details->device_time.device_ns;
+    double missing_ns = whole_ns - sum_ns;
+    char missing[TEXT_FIGURE_BYTES];
+    char whole[TEXT_FIGURE_BYTES];
+    if (missing_ns > UNATTRIBUTED_SHARE * whole_ns) {
+        text_time(missing, missing_ns);
+        text_time(whole, whole_ns);
+        buf_clear(&p->line);
+        buf_printf(&p->line,
+                   "%s of %s device time (%.1f%%) is in no row: no call of an operator launched it",
+                   missing, whole, 100 * missing_ns / whole_ns);
+        prose_bullet(p, p->line.ptr);
+    }
+}
+
+static void section_operators(struct prose *p, const struct pipeline_details *details)
 {
     const struct trace_results *results = p->results;
     const struct operator_row *rows = results->operators[OPERATOR_BY_NAME];
@@ -187,6 +218,9 @@ static void section_operators(struct prose *p)
         prose_cell_share(p, prose_ratio((double)ranking[i].ns, sum_ns));
     }
     prose_end_table(p);
+    if (by_device) {
+        note_unattributed(p, details, sum_ns);
+    }
 }
 
 /* Whether another of the kernels shown has the same short name. */
@@ -235,7 +269,7 @@ static void section_kernels(struct prose *p)
                         is_ambiguous(p, ranking, i) ? TEXT_NAME_FULL : TEXT_NAME_SHORT);
         prose_cell_count(p, row->calls);
         prose_cell_time(p, (double)row->total_ns);
-        prose_cell_time(p, (double)row->p50_ns);
+        prose_cell_time(p, row->p50_ns > 0 ? (double)row->p50_ns : (double)NAN); /* 0: not told */
         prose_cell_share(p, prose_ratio((double)row->total_ns, sum_ns));
         report_table_cell(&p->table, row->tensor_used ? "yes" : "no");
     }
@@ -255,9 +289,15 @@ static void section_recommendations(struct prose *p)
         if (row->saving_ns != RESULTS_NO_TIME) {
             char saving[TEXT_FIGURE_BYTES];
             text_time(saving, (double)row->saving_ns);
-            buf_printf(&p->line, " Saves up to %s a step.", saving);
+            buf_printf(&p->line, " Saves up to %s%s.", saving,
+                       p->results->has_steps ? " a step" : "");
         }
-        buf_printf(&p->line, " See %s (page: %s).", row->documentation, row->evidence);
+        if (row->documentation != NULL) {
+            buf_printf(&p->line, " See %s.", row->documentation);
+        }
+        if (row->evidence != NULL && row->evidence[0] != '\0') {
+            buf_printf(&p->line, " Evidence on the page: %s.", row->evidence);
+        }
         prose_bullet(p, p->line.ptr);
     }
 }
@@ -357,7 +397,7 @@ static void write_item(struct prose *p, const struct pipeline_item *item)
     section_steps(p);
     section_details(p, item->details);
     section_devices(p);
-    section_operators(p);
+    section_operators(p, item->details);
     if (p->results->has_kernel_use) {
         report_kernel_utilisation(p);
     } else {

@@ -7,7 +7,7 @@ import { owners } from './owners.js';
 import { pieBoard } from '../../charts/pies.js';
 import { knowsCalls } from '../../table/detail_parts.js';
 import { pinnedNotes } from '../../app/pinned_notes.js';
-import { deviceWord } from '../../lib/fmt.js';
+import * as fmt from '../../lib/fmt.js';
 import * as api from '../../lib/api.js';
 import { recordAdvice } from '../../lib/record_advice.js';
 
@@ -20,7 +20,7 @@ import { recordAdvice } from '../../lib/record_advice.js';
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
     const advice = await recordAdvice(trace, 'operators', signal, 'profile with activities=[ProfilerActivity.CPU, …]');
-    const device = deviceWord(trace.device_type);
+    const device = fmt.deviceWord(trace.device_type);
     const pies = pieBoard({
         id: route.id,
         view: 'operators',
@@ -28,9 +28,11 @@ export async function mount(root, route, signal) {
         charts: (first) => [first.has_device ? { key: 'device_self_ns', title: `${device} self time`, help: 'Kernels that the operator itself launched' }
             : { key: 'host_self_ns', title: 'Host self time', help: 'On the CPU, without the operators it calls' }],
     });
+    const missing = h('p', { class: 'quiet' });
     const table = rowTable({
         id: route.id,
         view: 'operators',
+        onRows: ({ sums }) => fill(missing, unattributed(sums)),
         caption: 'Operators',
         noun: () => ['operator', 'operators'],
         search: 'Search operators',
@@ -41,7 +43,7 @@ export async function mount(root, route, signal) {
         emptyText: (q) => (q ? `No operator matches “${q}”.` : `No operators were recorded${advice ? `: ${advice}` : ''}.`),
     });
     const owned = trace.has_events && trace.views.includes('kernels') ? owners(trace) : null;
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), pinnedNotes(trace, 'operator', signal), h('h2', { class: 'visually-hidden' }, 'All operators'), table.root, h('h2', null, 'Largest operators'), pies.root, owned?.root);
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Operators'), pies.control), pinnedNotes(trace, 'operator', signal), h('h2', { class: 'visually-hidden' }, 'All operators'), missing, table.root, h('h2', null, 'Largest operators'), pies.root, owned?.root);
     return {
         ready: Promise.all([pies.start(route.params, signal), table.update(route.params), owned?.update(route.params)]),
         update(next) {
@@ -54,6 +56,15 @@ export async function mount(root, route, signal) {
             owned?.destroy();
         },
     };
+}
+
+/** What the shares leave out, where that is much. @param {RowPage['sums']} sums */
+function unattributed(sums) {
+    const { unattributed_device_ns: ns = 0, device_ns: whole = 0 } = sums ?? {};
+    const share = whole > 0 ? ns / whole : 0;
+    if (share < 0.02) return null;
+    return [`${fmt.time(ns)} of ${fmt.time(whole)} device time (${fmt.share(share)}) is in no row: no call of an operator launched it. `,
+        h('button', { class: 'link', type: 'button', onclick: () => document.getElementById('owners')?.scrollIntoView() }, 'Whose it is')];
 }
 
 /**

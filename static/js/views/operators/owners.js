@@ -34,7 +34,7 @@ export function owners(trace) {
         emptyText: () => 'No device did anything in this trace.',
     });
     return {
-        root: h('section', { class: 'section' }, h('h2', null, 'Whose the device time is'),
+        root: h('section', { class: 'section', id: 'owners' }, h('h2', null, 'Whose the device time is'),
             h('p', { class: 'quiet' }, 'Every kernel, copy and memset counts once, for the operator around its launch, for the launch, or for neither.'), notes, table.root),
         update: table.update,
         destroy: table.destroy,

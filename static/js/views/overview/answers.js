@@ -7,9 +7,15 @@ import { hasView } from '../../app/trace_views.js';
 import { searchWord, shorten } from '../../lib/names.js';
 import * as fmt from '../../lib/fmt.js';
 
-/** @param {Overview} data */
-export function answers(data) {
-    return h('dl', { class: 'answers' }, stepAnswer(data), idleAnswer(data), operatorAnswer(data), kernelAnswer(data), healthAnswer(data));
+/** @param {Overview} data @param {DeviceTime | null} times of devices, where the steps' work runs later */
+export function answers(data, times) {
+    return h('dl', { class: 'answers' }, stepAnswer(data), idleAnswer(data, times?.window ?? null), operatorAnswer(data, times), kernelAnswer(data), healthAnswer(data));
+}
+
+/** As graphs of a serving engine do: the host's step is over before its device work begins, and says nothing of how busy the device is. @param {Overview} data */
+export function worksLater({ devices, idle }) {
+    const busy = devices.reduce((most, device) => Math.max(most, device.utilisation_of === 'steps' ? device.utilisation ?? 0 : 0), 0);
+    return idle !== null && busy + idle.share > 1.05;
 }
 
 /**
@@ -34,6 +40,7 @@ function stepAnswer(data) {
     const unit = fmt.timeUnit(data.average_step_ns);
     const note = times.length > 1 ? [`${fmt.plural(data.steps, 'step')}, ${fmt.timeParts(Math.min(...times), unit)[0]} to ${fmt.time(Math.max(...times), unit)}`]
         : [fmt.plural(data.steps, 'step')];
+    if (worksLater(data)) note.push(', on the host');
     return answer('Average step', fmt.timeParts(data.average_step_ns, unit), [note, longestStep(data)], 'first');
 }
 
@@ -44,36 +51,36 @@ function longestStep({ trace, step_rows: steps }) {
     return h('a', { class: 'answer-more', href: stepHref(trace.id, longest) }, steps.length > 1 ? 'The longest in the timeline' : 'Show in timeline');
 }
 
-/** @param {Overview} data */
-function idleAnswer(data) {
+/** @param {Overview} data @param {DeviceTimeBlock | null} device where the step of the host does not say it */
+function idleAnswer(data, device) {
     const { idle } = data;
     if (idle === null) {
         const most = [...data.roles].filter(({ share }) => share > 0).sort((a, b) => b.share - a.share)[0];
         return answer('Device idle', ['–', ''], ['No device recorded', most ? `; most time is ${most.label} (${fmt.share(most.share)})` : '', '.']);
     }
+    const more = hasView(data.trace, 'idle') ? [h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'idle') }, 'Why it waited'),
+        hasView(data.trace, 'timeline') && idle.idle_ns > 0 ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'timeline', { gap: 'longest', tab: 'gap' }) }, 'When, in the timeline') : null] : null;
+    const label = `${fmt.deviceWord(data.device_type)} idle`;
+    if (device !== null && device.utilisation !== null) {
+        const share = device.idle_ns / device.total_ns;
+        return answer(label, fmt.shareParts(share), [`from its first work to its last: ${fmt.time(device.idle_ns)} of ${fmt.time(device.total_ns)}`,
+            h('span', { class: 'answer-more' }, 'The work runs later than the step on the host.'), more], share > 0.5 ? 'bad' : '');
+    }
     const window = idle.of === 'steps' ? 'of the step' : 'of the trace';
     const cause = idle.share > 0.005 ? data.roles.find(({ role }) => role === idle.cause) : undefined;
     const why = cause ? [`${window}, mostly ${cause.label}: ${fmt.time(idle.cause_ns)} of ${fmt.time(idle.idle_ns)}`] : [window];
-    const more = hasView(data.trace, 'idle') ? [h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'idle') }, 'Why it waited'),
-        hasView(data.trace, 'timeline') && idle.idle_ns > 0 ? h('a', { class: 'answer-more', href: traceHref(data.trace.id, 'timeline', { gap: 'longest', tab: 'gap' }) }, 'When, in the timeline') : null] : null;
-    const later = laterWork(data, idle);
-    return answer(`${fmt.deviceWord(data.device_type)} idle`, fmt.shareParts(idle.share), [why, later, more], idle.share > 0.5 && !later ? 'bad' : '');
+    return answer(label, fmt.shareParts(idle.share), [why, more], idle.share > 0.5 ? 'bad' : '');
 }
 
-/** Of a step whose work runs after it, as graphs of a serving engine do, both figures are true. @param {Overview} data @param {IdleShare} idle */
-function laterWork({ devices }, idle) {
-    const busy = devices.reduce((most, device) => Math.max(most, device.utilisation_of === 'steps' ? device.utilisation ?? 0 : 0), 0);
-    return busy + idle.share > 1.05 ? h('span', { class: 'answer-more' }, `Its work runs later: ${fmt.share(busy)} busy up to the end of it.`) : null;
-}
-
-/** @param {Overview} data */
-function operatorAnswer(data) {
+/** @param {Overview} data @param {DeviceTime | null} times */
+function operatorAnswer(data, times) {
     const top = data.top_operator;
     if (!top) return answer('Top operator', ['–', ''], ['No operators recorded.']);
-    const onDevice = Number(top.device_self_ns) > 0;
-    return answer('Top operator', fmt.timeParts(onDevice ? Number(top.device_self_ns) : top.host_self_ns),
+    const ns = Number(top.device_self_ns);
+    const ofDevice = ns > 0 && times?.device_ns ? `, ${fmt.share(ns / times.device_ns)} of the device time` : '';
+    return answer('Top operator', fmt.timeParts(ns > 0 ? ns : top.host_self_ns),
         [link(data, 'operators', top.name), h('span', { class: 'answer-more' },
-            `${onDevice ? fmt.deviceWord(data.device_type) : 'host'} self time, ${fmt.plural(top.calls, 'call')}`)]);
+            `${ns > 0 ? fmt.deviceWord(data.device_type) : 'host'} self time, ${fmt.plural(top.calls, 'call')}${ofDevice}`)]);
 }
 
 /** @param {Overview} data */

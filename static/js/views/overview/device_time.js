@@ -37,14 +37,17 @@ export function deviceTime({ trace, tensor_core: matrix }, signal) {
     const root = h('section', { class: 'section device-time', id: 'device-time' }, h('h2', null, 'Device time'), box);
     let end = () => {};
 
+    /** @returns {Promise<DeviceTime | null>} */
     async function load() {
         try {
             /** @type {DeviceTime} */
             const times = await api.call(`traces/${trace.id}/device-time`, { signal });
             if (!times.window) root.remove();
             else show(times);
+            return times;
         } catch (error) {
             showFailure(box, error, load);
+            return null;
         }
     }
 

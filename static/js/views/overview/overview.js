@@ -1,7 +1,7 @@
 /** Overview: the answers in large figures, then where a step's time goes, then what to do about it. */
 
 import { h, fill } from '../../lib/dom.js';
-import { answers } from './answers.js';
+import { answers, worksLater } from './answers.js';
 import { breakdown } from './breakdown.js';
 import { deviceTime } from './device_time.js';
 import { advice, health, devices, about } from './parts.js';
@@ -26,14 +26,14 @@ export async function mount(root, route, signal) {
         return {};
     }
     if (data.trace.views.includes('slices')) return mountGeneric(root, data, signal);
-    // Of a recording of a device alone no step is known, nor what its time went to.
+    // Of a recording of a device alone no step is known, nor what its time went to; saved answers of a profiler may say it of the whole.
     const hasSteps = data.average_step_ns !== null;
-    const parts = hasSteps ? breakdown(data) : null;
+    const parts = hasSteps || (!data.trace.has_events && data.roles.some(({ mean_ns: ns }) => ns > 0)) ? breakdown(data) : null;
     const device = data.trace.has_events && data.trace.views.includes('trace') ? deviceTime(data, signal) : null;
     const steps = hasSteps && data.step_rows.length ? stepTable(route.id, data) : null;
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, 'Overview')),
-        answers(data),
+        answers(data, worksLater(data) && device ? await device.ready : null),
         parts?.root,
         device?.root,
         h('div', { class: 'pair' }, advice(data), health(data)),

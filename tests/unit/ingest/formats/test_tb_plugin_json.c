@@ -58,6 +58,7 @@ static void rows_are_derived(void **state)
     assert_int_equal(results->recommendation_count, 1);
     assert_string_equal(results->recommendations[0].code, "utilisation");
     assert_string_equal(results->recommendations[0].text, "GPU 3 has low utilization & more");
+    assert_int_equal(results->recommendations[0].saving_ns, RESULTS_NO_TIME); /* it tells none */
     assert_int_equal(results->environment_count, 2);
     assert_string_equal(results->device_type, "GPU");
     assert_int_equal(results->operator_count[OPERATOR_BY_NAME], 1);
@@ -191,6 +192,9 @@ static void the_seed_document_is_read(void **state)
     assert_string_equal(first->recommendations[0].code, "utilisation");
     assert_int_equal(first->steps[0].cost_ns[TIME_KERNEL], 576891000);
     assert_int_equal(first->duration_ns, 6286787000);
+    assert_false(first->has_steps);
+    assert_int_equal(first->role_ns[TIME_RUNTIME], 4826274000);
+    assert_int_equal(first->role_ns[TIME_COMMUNICATION], 9843000);
     assert_true(fabs(first->devices[0].utilisation - 0.0918) < 1e-12);
     assert_int_equal(first->operators[OPERATOR_BY_NAME][0].device_self_ns, 145962000);
     format_bundle_free(&bundle);
