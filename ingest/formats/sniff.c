@@ -88,6 +88,10 @@ static const char *describe_markup(const char *at, const char *end)
     return "an XML document";
 }
 
+/* Columns that no other table has. */
+static const char *const npu_tables[] = {"Accelerator Core", "Core Type", "Component,Timestamp(us)",
+                                         "Allocation Time(us)", "Communication(Not Overlapped)"};
+
 /* Neither JSON nor a known container. */
 static const char *describe_rest(const char *bytes, size_t len)
 {
@@ -108,6 +112,12 @@ static const char *describe_rest(const char *bytes, size_t len)
     }
     if (contains(bytes, len, "==PROF==") || contains(bytes, len, "\"Kernel Name\"")) {
         return "output of Nsight Compute without a table: print one with ncu --csv";
+    }
+    for (size_t i = 0; i < sizeof npu_tables / sizeof *npu_tables; i++) {
+        if (contains(bytes, line_len, npu_tables[i])) {
+            return "a table of the Ascend profiler: upload the folder that it is from, with its "
+                   "trace_view.json, as a tar or zip";
+        }
     }
     return commas >= 2 ? "a table (CSV) with columns that no reader knows" : "plain text";
 }

@@ -470,15 +470,70 @@ class Ascend(unittest.TestCase):
                   'operator_memory.csv': (b'Name,Size(KB),Allocation Time(us)\naten::mm,0.5,N/A\naten::mm,0.5', 'line 3, column 3 (Allocation Time(us)): the line ends before it'),
                   'memory_record.csv': (b'Component,Timestamp(us)\nPTA,1\n', 'line 1: no column Total Allocated(MB)'),
                   'communication.json': (b'{"step": {\n"collective": {x}}}', 'line 2, column 16: no JSON')}
+        self.check_left_out(broken)
+        self.check_left_out({'kernel_details.csv': (b'Name,Type,Accelerator Core,Duration(us),Block Dim,aic_mac_ratio\na,Cast,AI_CORE,2.5,1,0.5\na,Cast,AI_CORE,2.5,1', 'line 3, column 5: the table ends within the line'),
+                             'operator_memory.csv': ('Name,Size(KB)\n'.encode('utf-16'), 'text in UTF-16: save it as UTF-8')})
+
+    def check_left_out(self, broken):
         files = recordings.unpacked(recordings.ascend_folder())
         files.update((path, broken[path.rsplit('/', 1)[-1]][0]) for path in files if path.rsplit('/', 1)[-1] in broken)
         with kinetoscope.Server() as server:
             trace, = kinetoscope.uploaded(server.put('ascend', 'broken.tar', recordings.archive(files, 'tar')))
-            self.assertEqual([(w['code'], w['count']) for w in trace['warnings']], [('table_left_out', 4)])
+            self.assertEqual([(w['code'], w['count']) for w in trace['warnings']], [('table_left_out', len(broken))])
             base = '/api/v1/traces/%d/' % trace['id']
             contents = server.get(base + 'contents').json()
             self.assertEqual({s['what']: s['reason'] for s in contents['skipped']}, {name: reason for name, (_, reason) in broken.items()})
-            self.assertEqual((contents['roles']['kernel']['count'], contents['collectives'], server.get(base + 'kernels', group_by='op_type').json()['total']), (1, [], 0))
+            self.assertEqual((contents['roles']['kernel']['count'], len(contents['collectives']), server.get(base + 'kernels', group_by='op_type').json()['total']),
+                             (1, 'communication.json' not in broken, 0))
+
+    def tables_of(self, server, trace):
+        base = '/api/v1/traces/%d/' % trace['id']
+        return (trace['rank'], server.get(base + 'kernels', group_by='op_type').json()['total'], server.get(base + 'memory').json()['total'],
+                [c['name'] for c in server.get(base + 'contents').json()['collectives']])
+
+    def test_folders_by_content(self):
+        """Whatever a folder is called, and however its members are packed."""
+        files = recordings.unpacked(recordings.ascend_folder())
+        whole = (3, 2, 1, ['hcom_allReduce_'])
+        forms = {'packed': ({path + '.gz': gzip.compress(content) for path, content in files.items()}, 'job_rank3_ascend_pt'),
+                 'renamed': ({path.replace('job_rank3_ascend_pt', 'today'): content for path, content in files.items()}, 'today'),
+                 'raw beside': ({**{path.replace('job_rank3_ascend_pt', 'today'): content for path, content in files.items()}, 'today/PROF_1/host/x.json': b'{}', 'today/logs/y.txt': b'y'}, 'today'),
+                 'at the root': ({path.replace('job_rank3_ascend_pt/', ''): content for path, content in files.items()}, 'trace_view'),
+                 'flat': ({'x/' + path.rsplit('/', 1)[-1]: content for path, content in files.items()}, 'x'),
+                 'upper case': ({path.replace('kernel_details.csv', 'KERNEL_DETAILS.CSV'): content for path, content in files.items()}, 'job_rank3_ascend_pt'),
+                 'marked': ({path: b'\xef\xbb\xbf' + content for path, content in files.items()}, 'job_rank3_ascend_pt'),
+                 'other headers': ({path: content.replace(content.split(b'\n')[0], content.split(b'\n')[0].upper()) if path.endswith('csv') else content for path, content in files.items()}, 'job_rank3_ascend_pt')}
+        with kinetoscope.Server() as server:
+            for name, (members, worker) in forms.items():
+                answer = server.put(name, 'all.tar', recordings.archive(members, 'tar'))
+                trace, = kinetoscope.uploaded(answer)
+                self.assertEqual((trace['worker'], [w['code'] for w in trace['warnings']], answer.json()['errors']), (worker, ['no_timestamp'], []), name)
+                self.assertEqual(self.tables_of(server, trace), whole, name)
+
+    def test_folders_of_one_name(self):
+        folder = recordings.unpacked(recordings.ascend_folder(3))
+        other = {path: content.replace(b'"rank_id": 3', b'"rank_id": 7') for path, content in folder.items()}
+        both = {**{'node0/' + path: content for path, content in folder.items()}, **{'node1/' + path: content for path, content in other.items()}}
+        with kinetoscope.Server() as server:
+            traces = kinetoscope.uploaded(server.put('ascend', 'both.tar', recordings.archive(both, 'tar')))
+            self.assertEqual([(trace['worker'], [w['code'] for w in trace['warnings']]) for trace in traces], [('node%d/job_rank3_ascend_pt' % node, ['no_timestamp']) for node in (0, 1)])
+            self.assertEqual([self.tables_of(server, trace) for trace in traces], [(rank, 2, 1, ['hcom_allReduce_']) for rank in (3, 7)])
+
+    def test_what_could_not_be_used(self):
+        files = recordings.unpacked(recordings.ascend_folder())
+        view, = [path for path in files if path.endswith('trace_view.json')]
+        with kinetoscope.Server() as server:
+            apart = {('a/' if path == view else 'b/') + path.rsplit('/', 1)[-1]: content for path, content in files.items()}
+            trace, = kinetoscope.uploaded(server.put('apart', 'all.tar', recordings.archive(apart, 'tar')))
+            left, = server.get('/api/v1/traces/%d/contents' % trace['id']).json()['skipped']
+            self.assertEqual((left['what'], left['count'], 'folder of trace_view.json' in left['reason'], [w['code'] for w in trace['warnings']]), ('b', 5, True, ['table_left_out']))
+            answer = server.put('raw', 'all.tar', recordings.archive({path: content for path, content in files.items() if path != view}, 'tar'))
+            self.assertEqual((answer.status, 'analyse()' in answer.json()['detail']), (422, True))
+            twice = server.put('twice', 'all.tar', recordings.archive({**files, view + '.gz': gzip.compress(files[view])}, 'tar'))
+            trace, = kinetoscope.uploaded(twice)
+            self.assertEqual(([w['code'] for w in trace['warnings']], [(e['member'], 'another trace_view.json' in e['detail']) for e in twice.json()['errors']]), (['no_timestamp'], [(view + '.gz', True)]))
+            alone = server.put('alone', 'kernel_details.csv', files[view.replace('trace_view.json', 'kernel_details.csv')])
+            self.assertEqual((alone.status, 'upload the folder that it is from' in alone.json()['detail']), (415, True))
 
     def test_two_ranks(self):
         folders = {**recordings.unpacked(recordings.ascend_folder(3)), **recordings.unpacked(recordings.ascend_folder(4))}

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define CELLS_MAX 256
 #define FRACTION_DIGITS 12
@@ -75,13 +76,19 @@ static bool read_header(struct ascend_csv *csv,
     bool is_last = len == 0;
     struct ascend_cell cell;
     *csv = ascend_csv_of(bytes, len);
+    if (len >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0)) {
+        (void)snprintf(fault->text, sizeof fault->text, "text in UTF-16: save it as UTF-8");
+        return false;
+    }
     while (csv->column_count < ASCEND_COLUMNS_MAX && columns->names[csv->column_count] != NULL) {
         csv->column_of[csv->column_count++] = -1;
     }
     for (int at = 0; !is_last && at < CELLS_MAX; at++) {
         ascend_csv_cell(csv, &cell, &is_last);
+        csv->cell_count++;
         for (size_t i = 0; i < csv->column_count; i++) {
-            csv->column_of[i] = strcmp(cell.text, columns->names[i]) == 0 ? at : csv->column_of[i];
+            bool is_it = strcasecmp(cell.text, columns->names[i]) == 0;
+            csv->column_of[i] = is_it ? at : csv->column_of[i];
         }
     }
     for (size_t i = 0; i < columns->needed; i++) {
@@ -148,8 +155,15 @@ check_row(struct ascend_csv *csv, const struct ascend_columns *columns, struct a
         }
     }
     size_t missing = wanted_at(csv, at - 1, true, columns->needed);
-    return missing == columns->needed ||
-           say(csv, missing, columns, "the line ends before it", line, fault);
+    if (missing < columns->needed) {
+        return say(csv, missing, columns, "the line ends before it", line, fault);
+    }
+    if (at < csv->cell_count && csv->at[-1] != '\n') { /* the table's last line */
+        (void)snprintf(fault->text, sizeof fault->text,
+                       "line %d, column %d: the table ends within the line", line, at);
+        return false;
+    }
+    return true;
 }
 
 bool ascend_csv_open(struct ascend_csv *csv,

@@ -19,10 +19,11 @@ struct ascend_csv {
     const char *at, *end;
     int column_of[ASCEND_COLUMNS_MAX]; /* place in the file; -1: it has none */
     size_t column_count;
-    int line; /* under way, from 1 */
+    int cell_count; /* of the header */
+    int line;       /* under way, from 1 */
 };
 
-/* What a reader wants of a table. */
+/* What a reader wants of a table; names are found in any case. */
 struct ascend_columns {
     const char *names[ASCEND_COLUMNS_MAX]; /* up to NULL */
     size_t needed;                         /* the first so many must be there */

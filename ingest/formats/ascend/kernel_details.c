@@ -6,8 +6,10 @@
 #include "ingest/formats/json/text.h"
 #include "ingest/formats/relay/relay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define COLUMNS_MAX 128
 #define TEXT_BYTES_MAX ((size_t)1 << 30)
@@ -46,6 +48,20 @@ static bool is_in_slice(const char *column)
     static const char *const said[] = {"Step Id",   "Model ID",       "Task ID",      "Stream ID",
                                        "Device_id", "Start Time(us)", "Duration(us)", "Name"};
     return TEXT_IS_ONE_OF(column, said);
+}
+
+/* Names of columns are known in any case. */
+static void name_column(struct ascend_cell *name)
+{
+    static const char *const known[] = {
+        "Step Id",          "Model ID",      "Task ID",      "Stream ID",     "Device_id",
+        "Start Time(us)",   "Duration(us)",  "Name",         "Type",          "Block Dim",
+        "Accelerator Core", "Mix Block Dim", "Input Shapes", "Output Shapes", "Wait Time(us)"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcasecmp(name->text, known[i]) == 0) {
+            (void)snprintf(name->text, sizeof name->text, "%s", known[i]);
+        }
+    }
 }
 
 static bool is_said(const struct ascend_cell *cell)
@@ -134,7 +150,8 @@ bool kernel_details_take(struct kernel_details *details, const char *bytes, size
     }
     struct ascend_csv csv = ascend_csv_of(details->text.ptr, len);
     while (!is_last && details->name_count < COLUMNS_MAX) {
-        ascend_csv_cell(&csv, &details->names[details->name_count++], &is_last);
+        ascend_csv_cell(&csv, &details->names[details->name_count], &is_last);
+        name_column(&details->names[details->name_count++]);
     }
     while (!is_last) {
         struct ascend_cell cell;

@@ -1,5 +1,6 @@
 #include "ingest/formats/ascend/tables.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/ascend/csv.h"
 #include "ingest/formats/ascend/join.h"
 #include "ingest/formats/ascend/kernel_details.h"
@@ -339,18 +340,27 @@ static const struct {
 static bool is_info(const char *file_name)
 {
     size_t len = strlen(file_name);
-    return strncmp(file_name, INFO, strlen(INFO)) == 0 && len > 5 &&
-           strcmp(file_name + len - 5, ".json") == 0;
+    return text_begins_any_case(file_name, INFO) && len > 5 &&
+           text_is_any_case(file_name + len - 5, ".json");
 }
 
 bool ascend_tables_know(const char *file_name)
 {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (strcmp(files[i].name, file_name) == 0) {
+        if (text_is_any_case(file_name, files[i].name)) {
             return true;
         }
     }
     return is_info(file_name);
+}
+
+void ascend_tables_leave_out(struct ascend_tables *tables,
+                             const char *what,
+                             const char *reason,
+                             size_t count)
+{
+    relay_skip(&tables->relay, what, reason, (int64_t)count);
+    warning_add_times(&tables->relay.warnings, WARN_TABLE, WARNING_NO_OFFSET, count);
 }
 
 /* Reasons outlive the relay. */
@@ -362,8 +372,7 @@ static void leave_out(struct ascend_tables *tables, const char *file_name)
         *kept = tables->fault;
         reason = kept->text;
     }
-    relay_skip(&tables->relay, file_name, reason, 1);
-    warning_add(&tables->relay.warnings, WARN_TABLE, WARNING_NO_OFFSET);
+    ascend_tables_leave_out(tables, file_name, reason, 1);
 }
 
 bool ascend_tables_add(struct ascend_tables *tables,
@@ -372,6 +381,9 @@ bool ascend_tables_add(struct ascend_tables *tables,
                        size_t len)
 {
     bool is_read = true;
+    bool has_mark = len >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0;
+    bytes += has_mark ? 3 : 0;
+    len -= has_mark ? 3 : 0;
     tables->fault.text[0] = '\0';
     if (is_info(file_name)) {
         const char *digits = file_name + strlen(INFO) + (file_name[strlen(INFO)] == '_');
@@ -380,7 +392,7 @@ bool ascend_tables_add(struct ascend_tables *tables,
         is_read = read_info(tables, bytes, len);
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (strcmp(files[i].name, file_name) == 0) {
+        if (text_is_any_case(file_name, files[i].name)) {
             is_read = files[i].read(tables, bytes, len);
         }
     }

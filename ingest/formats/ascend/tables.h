@@ -21,13 +21,18 @@ struct ascend_tables;
 /* NULL without memory. */
 struct ascend_tables *ascend_tables_create(void) KS_MUST_USE;
 void ascend_tables_free(struct ascend_tables *tables); /* NULL is allowed */
-/* Whether a file of this name is one of them. */
+/* Whether a file of this name is one of them, in any case. */
 bool ascend_tables_know(const char *file_name);
 /* Reads a file; one that cannot be read is left out, and counted. False without memory. */
 bool ascend_tables_add(struct ascend_tables *tables,
                        const char *file_name,
                        const char *bytes,
                        size_t len) KS_MUST_USE;
+/* Counts tables that cannot be taken, with a reason that outlives the tables. */
+void ascend_tables_leave_out(struct ascend_tables *tables,
+                             const char *what,
+                             const char *reason,
+                             size_t count);
 
 /* The text of the trace with the tables before its events. `trace` is closed with *out, and
  * `tables` must outlive it. False: `trace` is closed. */

@@ -106,7 +106,9 @@ static bool list_names(struct input *in,
 
 static bool read_names(struct archive *archive, struct input *in, struct err *err)
 {
-    return list_names(in, &archive->names, &archive->folders, err);
+    bool ok = list_names(in, &archive->names, &archive->folders, err);
+    ascend_folders_settle(&archive->folders);
+    return ok;
 }
 
 /* ---- members ---- */
@@ -160,6 +162,11 @@ static bool read_folder(struct archive *archive,
     if (!is_view) {
         return read_opened(archive, member, name, err);
     }
+    if (folder->is_read) {
+        input_close(member);
+        return err_set(err, ERR_BAD_INPUT, "the folder has another trace_view.json, which is read");
+    }
+    folder->is_read = true;
     if (!ascend_tables_open(folder->tables, member, &in, err)) {
         return false;
     }
@@ -180,7 +187,7 @@ static bool read_member(struct archive *archive, const struct member_name *name,
         if (!ascend_folder_takes(folder, name->path, &is_view)) {
             return true;
         }
-        called.worker = folder->name;
+        called.worker = folder->worker == NULL ? name->worker : folder->worker;
     }
     if (tar_member(archive->tar, &in, &error) &&
         (folder == NULL ? read_opened(archive, in, &called, &error)
@@ -201,6 +208,21 @@ static bool take_entry(struct archive *archive, const struct tar_entry *entry, s
     }
     const struct member_name *name = &archive->names.names[archive->next_name++];
     return name->worker == NULL || read_member(archive, name, err);
+}
+
+/* Tells of folders that the profiler has not worked up. */
+static bool fail_raw_folders(struct archive *archive, struct err *err)
+{
+    struct err error = ERR_INIT;
+    bool ok = true;
+    (void)err_set(&error, ERR_BAD_INPUT,
+                  "the folder has neither trace_view.json nor a database of the profiler: call "
+                  "torch_npu.profiler.profiler.analyse() with it, and upload it again");
+    for (size_t i = 0; ok && i < archive->folders.count; i++) {
+        const struct ascend_folder *folder = &archive->folders.items[i];
+        ok = !ascend_folder_is_raw(folder) || fail_member(archive, folder->path, &error, err);
+    }
+    return ok;
 }
 
 static bool read_members(struct archive *archive, struct input *in, struct err *err)
@@ -258,7 +280,7 @@ bool pipeline_archive(const struct pipeline_way *way,
     member_names_init(&archive.names);
     pipeline_set_stage(way, STAGE_READING);
     bool ok = with_file(&archive, path, read_names, err) &&
-              with_file(&archive, path, read_members, err) &&
+              with_file(&archive, path, read_members, err) && fail_raw_folders(&archive, err) &&
               (archive.read_count > 0 || refuse_empty(&archive, err));
     member_names_free(&archive.names);
     ascend_folders_free(&archive.folders);
