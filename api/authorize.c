@@ -50,7 +50,7 @@ bool authorize_unknown_run(struct api_call *call, const char *name, struct err *
         .sort = "name", .limit = 20, .projects = authorize_projects(call)};
     struct store_run *runs = NULL;
     size_t count = 0;
-    int64_t total = 0;
+    struct store_total total;
     char names[CALL_NAMES_BYTES] = "";
     if (!store_runs(call->snapshot, call_arena(call), &page, &runs, &count, &total, err)) {
         return false;
@@ -58,7 +58,7 @@ bool authorize_unknown_run(struct api_call *call, const char *name, struct err *
     for (size_t i = 0; i < count; i++) {
         call_add_name(names, runs[i].name);
     }
-    if (total > (int64_t)count) {
+    if (total.rows > (int64_t)count) {
         call_add_name(names, "...");
     }
     return err_set(err, ERR_NOT_FOUND, "There is no run \"%.80s\"; there %s", name,

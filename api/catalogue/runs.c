@@ -19,7 +19,7 @@ bool runs_list(struct api_call *call, struct err *err)
     struct table_params params;
     struct store_run *runs = NULL;
     size_t count = 0;
-    int64_t total = 0;
+    struct store_total total;
     struct store_snapshot *snapshot = call->snapshot;
     if (!table_params_read(&params, call, text_columns, "uploaded_at", LIMIT_DEFAULT, err)) {
         return false;
@@ -39,7 +39,8 @@ bool runs_list(struct api_call *call, struct err *err)
         jw_object_end(&w);
     }
     jw_array_end(&w);
-    jw_key_int(&w, "total", total);
+    jw_key_int(&w, "total", total.rows);
+    jw_key_bool(&w, "total_is_least", total.is_least);
     jw_object_end(&w);
     return true;
 }

@@ -14,7 +14,7 @@ bool plugin_runs(struct api_call *call, struct err *err)
     const struct store_page page = {.sort = "name", .projects = authorize_projects(call)};
     struct store_run *runs = NULL;
     size_t count = 0;
-    int64_t total = 0;
+    struct store_total total;
     struct jobs_counts jobs;
     if (!store_runs(call->snapshot, call_arena(call), &page, &runs, &count, &total, err) ||
         !jobs_counts(call->api->jobs, &jobs, err)) {

@@ -435,12 +435,18 @@ struct store_page {
     const char *tag, *project;
 };
 
+/* Rows that match, whatever the page shows. */
+struct store_total {
+    int64_t rows;
+    bool is_least; /* counting ended there: more than the page reaches, perhaps more than that */
+};
+
 bool store_runs(struct store_snapshot *snapshot,
                 struct arena *arena,
                 const struct store_page *page,
                 struct store_run **rows,
                 size_t *count,
-                int64_t *total,
+                struct store_total *total,
                 struct err *err) KS_MUST_USE;
 /* Counts the runs and traces that a reader of these projects sees (struct store_page). */
 bool store_count(struct store_snapshot *snapshot,

@@ -12,6 +12,9 @@
 #include <string.h>
 
 #define SQL_MAX_BYTES 8192
+/* So many runs that a search finds are counted, and as many as lie before the end of its page. */
+#define FOUND_MAX 1000
+#define FOUND_MAX_BYTES ((size_t)64 << 20)
 
 /* ---- shared ---- */
 
@@ -136,6 +139,9 @@ enum searching {
         "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM"                                        \
               " json_each(r.tags) AS j WHERE j.value = ?4)) AND (?5 IS NULL OR r.project = ?5)"
 
+/* Parameter: what find_runs has found. */
+#define FOUND " FROM run AS r WHERE r.id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1))"
+
 /* JSON writes quotes, backslashes and control characters in another way. */
 static enum searching searching_of(const struct matcher *matcher)
 {
@@ -158,23 +164,32 @@ static void put_list(struct db_stmt *st, const struct store_page *page, struct m
     db_put_text(st, page->project);
 }
 
-static bool count_runs(struct db *db,
-                       const struct store_page *page,
-                       struct matcher *matcher,
-                       int64_t *total,
-                       struct err *err)
+/* A search: one look at the runs, in no order, which ends where enough are found. `ids` gets all
+ * that match as a JSON array, and stays empty where there may be more. */
+static bool find_runs(struct db *db,
+                      const struct store_page *page,
+                      struct matcher *matcher,
+                      struct buf *ids,
+                      struct store_total *total,
+                      struct err *err)
 {
     struct db_stmt st;
-    if (matcher == NULL && page->tag == NULL) {
-        struct sums sums;
-        bool ok = sums_read(db, SUMS_RUNS, page->projects, page->project, &sums, err);
-        *total = sums.items;
-        return ok;
-    }
-    db_prepare(&st, db, "SELECT count(*)" LISTED);
+    int64_t enough = page->limit == 0 ? INT64_MAX : page->offset + page->limit + 1;
+    enough = enough < FOUND_MAX ? FOUND_MAX : enough;
+    db_prepare(&st, db, "SELECT r.id" LISTED " LIMIT ?6");
     put_list(&st, page, matcher);
-    *total = db_next(&st) ? db_get_int(&st) : 0;
-    return db_done(&st, err);
+    db_put_int(&st, enough);
+    while (db_next(&st)) {
+        buf_printf(ids, "%s%" PRId64, total->rows == 0 ? "[" : ",", db_get_int(&st));
+        total->rows++;
+    }
+    buf_puts(ids, total->rows == 0 ? "[]" : "]");
+    total->is_least = total->rows == enough;
+    if (total->is_least) {
+        ids->len = 0;
+    }
+    return db_done(&st, err) &&
+           (!ids->failed || err_set(err, ERR_NO_MEMORY, "no memory for the runs"));
 }
 
 static void put_order(struct buf *sql, const char *key, bool descending, bool newest_first)
@@ -189,12 +204,13 @@ static void put_order(struct buf *sql, const char *key, bool descending, bool ne
 /* The page is chosen in an index that has all that choosing needs, from its nearer end; only its
  * rows are read. Newest upload first; among equals in the direction of the sort, so that one index
  * serves both. */
-static void page_sql(struct buf *sql, const char *key, bool descending, bool from_end)
+static void
+page_sql(struct buf *sql, const char *listed, const char *key, bool descending, bool from_end)
 {
     bool newest_first = key == NULL || descending;
-    buf_puts(sql, RUN_SELECT " WHERE r.id IN (SELECT r.id" LISTED);
+    buf_printf(sql, RUN_SELECT " WHERE r.id IN (SELECT r.id%s", listed);
     put_order(sql, key, descending != from_end, newest_first != from_end);
-    buf_puts(sql, " LIMIT ?6 OFFSET ?7)");
+    buf_puts(sql, " LIMIT ? OFFSET ?)");
     put_order(sql, key, descending, newest_first);
 }
 
@@ -204,15 +220,15 @@ static bool read_runs(struct db *db,
                       struct matcher *matcher,
                       struct store_run **rows,
                       size_t *count,
-                      int64_t *total,
+                      const char *ids,
+                      const struct store_total *total,
                       struct err *err)
 {
     const char *key = NULL;
-    if (!sort_find(run_sorts, sizeof run_sorts / sizeof run_sorts[0], page->sort, &key, err) ||
-        !count_runs(db, page, matcher, total, err)) {
+    if (!sort_find(run_sorts, sizeof run_sorts / sizeof run_sorts[0], page->sort, &key, err)) {
         return false;
     }
-    size_t rows_max = sort_page_rows(page, *total);
+    size_t rows_max = sort_page_rows(page, total->rows);
     *count = 0;
     *rows = arena_calloc(arena, rows_max, sizeof **rows);
     if (*rows == NULL) {
@@ -220,13 +236,17 @@ static bool read_runs(struct db *db,
     }
     struct buf sql;
     buf_init(&sql, SQL_MAX_BYTES);
-    int64_t left = *total - page->offset - (int64_t)rows_max;
-    bool from_end = left >= 0 && left < page->offset;
-    page_sql(&sql, key, page->descending, from_end);
+    int64_t left = total->rows - page->offset - (int64_t)rows_max;
+    bool from_end = !total->is_least && left >= 0 && left < page->offset;
+    page_sql(&sql, ids == NULL ? LISTED : FOUND, key, page->descending, from_end);
 
     struct db_stmt st;
     db_prepare_buf(&st, db, &sql);
-    put_list(&st, page, matcher);
+    if (ids == NULL) {
+        put_list(&st, page, matcher);
+    } else {
+        db_put_text(&st, ids);
+    }
     db_put_int(&st, (int64_t)rows_max);
     db_put_int(&st, from_end ? left : page->offset);
     while (*count < rows_max && db_next(&st)) {
@@ -235,12 +255,37 @@ static bool read_runs(struct db *db,
     return db_done(&st, err);
 }
 
+static bool list_runs(struct db *db,
+                      struct arena *arena,
+                      const struct store_page *page,
+                      struct matcher *matcher,
+                      struct store_run **rows,
+                      size_t *count,
+                      struct store_total *total,
+                      struct err *err)
+{
+    *total = (struct store_total){0};
+    if (matcher == NULL && page->tag == NULL) {
+        struct sums sums;
+        bool ok = sums_read(db, SUMS_RUNS, page->projects, page->project, &sums, err);
+        total->rows = sums.items;
+        return ok && read_runs(db, arena, page, NULL, rows, count, NULL, total, err);
+    }
+    struct buf ids;
+    buf_init(&ids, FOUND_MAX_BYTES);
+    bool ok =
+        find_runs(db, page, matcher, &ids, total, err) &&
+        read_runs(db, arena, page, matcher, rows, count, ids.len == 0 ? NULL : ids.ptr, total, err);
+    buf_free(&ids);
+    return ok;
+}
+
 bool store_runs(struct store_snapshot *snapshot,
                 struct arena *arena,
                 const struct store_page *page,
                 struct store_run **rows,
                 size_t *count,
-                int64_t *total,
+                struct store_total *total,
                 struct err *err)
 {
     struct db *db;
@@ -250,7 +295,7 @@ bool store_runs(struct store_snapshot *snapshot,
         return false;
     }
     bool ok = store_snapshot_read(snapshot, &db, err) &&
-              read_runs(db, arena, page, has_query ? &matcher : NULL, rows, count, total, err);
+              list_runs(db, arena, page, has_query ? &matcher : NULL, rows, count, total, err);
     match_free(&matcher);
     return ok;
 }

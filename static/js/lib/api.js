@@ -82,7 +82,7 @@ export const runPath = (name) => `runs/${encodeURIComponent(name)}`;
 /**
  * @param {Record<string, any>} query
  * @param {AbortSignal} [signal]
- * @returns {Promise<{runs: Run[], total: number}>}
+ * @returns {Promise<{runs: Run[], total: number, total_is_least: boolean}>}
  */
 export const runs = (query, signal) => call('runs', { query, signal });
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -212,6 +213,34 @@ class Case(unittest.TestCase):
             for change, succeeds in (('ADD CONSTRAINT never CHECK (mark < 0) NOT VALID', False), ('DROP CONSTRAINT never', True)):
                 subprocess.run(['psql', '-q', database.url, '-c', 'ALTER TABLE commit_mark ' + change], check=True)
                 self.assertEqual(server.put('run', 'b.json', self.trace(2)).status == 201, succeeds, change)
+
+    def test_a_search_of_many_runs(self):
+        """Few are told exactly; of many no more are counted than the page needs, and who pages by the total gets all."""
+        columns = 'note, tags, project, pinned, uploaded_at_s, trace_count, worker_count, size_bytes, device_types, views, trace_id, step_times_ns'
+        numbers = {'postgres': 'generate_series(1, 2500) AS k (n)', 'embedded': '(WITH RECURSIVE k (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM k WHERE n < 2500) SELECT n FROM k) AS k'}
+        copy = "INSERT INTO run (name, newest_upload_id, %s) SELECT 'many-' || n, 1 + n, %s FROM run, %s WHERE id = 1" % (columns, columns, '%s')
+        with self.database() as database, self.serve(database) as server, kinetoscope.Server() as embedded:
+            for own in (server, embedded):
+                self.assertEqual(own.put('first', 'a.json', self.trace(1)).status, 201)
+            subprocess.run(['psql', '-q', database.url, '-c', copy % numbers['postgres']], check=True)
+            rows = sqlite3.connect(embedded.data_dir + '/kinetoscope.db')
+            rows.execute(copy % numbers['embedded'])
+            rows.commit()
+            rows.close()
+            for own in (server, embedded):
+                for order in ({'sort': 'name', 'order': 'desc'}, {}, {'sort': 'size_bytes', 'order': 'asc'}):
+                    names, pages = [], []
+                    while not pages or len(names) < pages[-1]['total']:
+                        pages.append(own.get('/api/v1/runs', q='MANY', limit=700, offset=len(names), **order).json())
+                        names += [run['name'] for run in pages[-1]['runs']]
+                    self.assertEqual([(page['total'], page['total_is_least']) for page in pages], [(1000, True), (1401, True), (2101, True), (2500, False)])
+                    self.assertEqual((len(names), len(set(names))), (2500, 2500))
+                page = own.get('/api/v1/runs', q='many-77', limit=5, sort='name', order='asc').json()
+                self.assertEqual(([run['name'] for run in page['runs']], page['total'], page['total_is_least']), (['many-77'] + ['many-77%d' % n for n in range(4)], 11, False))
+                page = own.get('/api/v1/runs', q='many-77', limit=5, offset=8, sort='name', order='desc').json()
+                self.assertEqual(([run['name'] for run in page['runs']], page['total']), (['many-771', 'many-770', 'many-77'], 11))
+                self.assertEqual(own.get('/api/v1/runs', q='/many-.*9$/', limit=0).json()['total'], 250)
+                self.assertEqual(own.get('/api/v1/runs', tag='none').json(), {'runs': [], 'total': 0, 'total_is_least': False})
 
     def test_database_and_folder_belong_together(self):
         with self.database() as database:

@@ -27,6 +27,7 @@ export async function mount(root, route, signal) {
     /** @type {Run[]} */
     let runs = [];
     let total = 0;
+    let isLeast = false;
 
     const send = debounce(() => setParams({ q: search.value.trim() }, { replace: true }), 150);
     const search = h('input', {
@@ -75,6 +76,7 @@ export async function mount(root, route, signal) {
             if (current.aborted) return;
             runs = answer.runs;
             total = answer.total;
+            isLeast = answer.total_is_least;
             paint();
         } catch (error) {
             showFailure(list, error, load);
@@ -91,6 +93,8 @@ export async function mount(root, route, signal) {
             const answer = await api.runs({ ...asked(), offset: runs.length }, current);
             if (current.aborted) return;
             runs = [...runs, ...answer.runs];
+            total = answer.total;
+            isLeast = answer.total_is_least;
             paint();
         } catch (error) {
             showFailure(list, error, load);
@@ -110,7 +114,7 @@ export async function mount(root, route, signal) {
         ticked = ticked.filter((name) => runs.some((run) => run.name === name));
         compare.hidden = runs.filter(canCompare).length < 2;
         showTicked();
-        fill(count, q ? `${fmt.plural(total, 'run')} ${total === 1 ? 'matches' : 'match'}` : fmt.plural(total, 'run'));
+        fill(count, q ? `${isLeast ? 'At least ' : ''}${fmt.plural(total, 'run')} ${total === 1 ? 'matches' : 'match'}` : fmt.plural(total, 'run'));
         search.hidden = total === 0 && !q;
         count.hidden = search.hidden;
         if (total === 0) fill(list, q ? empty('No run matches', h('p', null, only ? 'No run has this tag, project and name.' : `“${q}” is in no name and no tag.`)) : firstUpload());

@@ -175,9 +175,9 @@ static size_t count_runs(struct fixture *f, const char *projects)
     const struct store_page page = {.projects = projects};
     struct store_run *runs = NULL;
     size_t count = 0;
-    int64_t total = 0;
+    struct store_total total;
     assert_ok(f, READ(f->store, store_runs, &f->arena, &page, &runs, &count, &total, &f->err));
-    assert_int_equal(count, total);
+    assert_int_equal(count, total.rows);
     return count;
 }
 

@@ -33,10 +33,10 @@ static int64_t run_count(struct fixture *f)
     struct store_page all = {0};
     struct store_run *runs;
     size_t count;
-    int64_t total;
+    struct store_total total;
     assert_ok(f, READ(f->store, store_runs, &f->arena, &all, &runs, &count, &total, &f->err));
-    assert_int_equal(count, total);
-    return total;
+    assert_int_equal(count, total.rows);
+    return total.rows;
 }
 
 static uint64_t raw_bytes(struct fixture *f)
@@ -424,7 +424,7 @@ expect_runs(struct fixture *f, struct store_page page, const char *names, int64_
 {
     struct store_run *runs;
     size_t count;
-    int64_t total;
+    struct store_total total;
     char joined[256] = "";
     assert_ok(f, READ(f->store, store_runs, &f->arena, &page, &runs, &count, &total, &f->err));
     for (size_t i = 0; i < count; i++) {
@@ -432,7 +432,8 @@ expect_runs(struct fixture *f, struct store_page page, const char *names, int64_
         (void)strncat(joined, " ", sizeof joined - strlen(joined) - 1);
     }
     assert_string_equal(joined, names);
-    assert_int_equal(total, expected_total);
+    assert_int_equal(total.rows, expected_total);
+    assert_false(total.is_least);
 }
 
 static void runs_are_sorted_and_searched(void **state)
@@ -465,7 +466,7 @@ static void runs_are_sorted_and_searched(void **state)
     struct store_page unknown = {.sort = "name; DROP TABLE run"};
     struct store_run *runs;
     size_t count;
-    int64_t total;
+    struct store_total total;
     assert_fails(f, READ(f->store, store_runs, &f->arena, &unknown, &runs, &count, &total, &f->err),
                  ERR_BAD_REQUEST);
     assert_non_null(strstr(f->err.msg, "uploaded_at"));

@@ -481,12 +481,14 @@ static void *read_much(void *argument)
         struct operator_row *rows;
         size_t count;
         int64_t total;
+        struct store_total run_total;
         arena_init(&arena, 0);
         bool ok = READ(traffic->store, store_operators, &arena, traffic->trace_id, OPERATOR_BY_NAME,
                        NULL, NULL, &page, &rows, &count, &total, &err) &&
                   count == 10 && total == OPERATORS && rows[0].calls == OPERATORS - 1;
         page = (struct store_page){0};
-        ok = ok && READ(traffic->store, store_runs, &arena, &page, &runs, &count, &total, &err) &&
+        ok = ok &&
+             READ(traffic->store, store_runs, &arena, &page, &runs, &count, &run_total, &err) &&
              count >= 1 && runs[count - 1].trace_count >= 1;
         atomic_fetch_add(ok ? &traffic->reads : &traffic->failures, 1);
         arena_free(&arena);
