@@ -134,24 +134,38 @@ static bool is_traces_of_run(const char *path)
     return route_fits("/api/v1/runs/{run}/traces", path, params);
 }
 
+/* The two ways of curl to upload want the one a slash at the end, and the other none. */
+static const char *slash_hint(const struct api_request *request)
+{
+    static const char nameless[] = "/traces/";
+    size_t len = strlen(request->path);
+    size_t tail = sizeof nameless - 1;
+    if (strcmp(request->method, "PUT") == 0 && is_traces_of_run(request->path)) {
+        return ": add a slash at the end, so that curl -T sends the file's name";
+    }
+    if (strcmp(request->method, "POST") == 0 && len > tail &&
+        strcmp(request->path + len - tail, nameless) == 0) {
+        return ": a form (curl -F) goes to the same address without the slash at its end";
+    }
+    return "";
+}
+
 static void answer_without_route(struct api_call *call)
 {
     const struct api_request *request = call->request;
     const char *allow = request->match->allow;
     struct err err = ERR_INIT;
     if (*allow == '\0') {
-        (void)err_set(&err, ERR_NOT_FOUND, "There is nothing at %.300s", request->path);
+        (void)err_set(&err, ERR_NOT_FOUND, "There is nothing at %.300s%s", request->path,
+                      strcmp(request->method, "PUT") == 0 ? API_UPLOAD_HINT : "");
         api_problem(call->response, &err);
         return;
     }
     if (strcmp(request->method, "OPTIONS") == 0) {
         call->response->status = 204;
     } else {
-        bool is_nameless = strcmp(request->method, "PUT") == 0 && is_traces_of_run(request->path);
-        (void)err_set(
-            &err, ERR_METHOD, "%.300s does not answer %.20s, but %s%s", request->path,
-            request->method, allow,
-            is_nameless ? ": add a slash at the end, so that curl -T sends the file's name" : "");
+        (void)err_set(&err, ERR_METHOD, "%.300s does not answer %.20s, but %s%s", request->path,
+                      request->method, allow, slash_hint(request));
         api_problem(call->response, &err);
     }
     call_add_header(call, "Allow", "%s", allow);

@@ -13,7 +13,8 @@ static void refuse_method(struct http_request *req)
 {
     static const struct api_header allow = {"Allow", "GET, HEAD"};
     struct err err = ERR_INIT;
-    (void)err_set(&err, ERR_METHOD, "The page's files answer GET and HEAD only");
+    (void)err_set(&err, ERR_METHOD, "The page's files answer GET and HEAD only%s",
+                  strcmp(req->method, "PUT") == 0 ? API_UPLOAD_HINT : "");
     reply_problem(req, &err, &allow);
 }
 

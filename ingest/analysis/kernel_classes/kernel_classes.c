@@ -64,7 +64,8 @@ static const struct kernel_rule class_rules[] = {
      "xdl*conv xdlops_bwd_weight conv*tensorop conv*wmma"},
     {"conv", NULL, MATRIX_RULE_BY_NAME,
      "scudnn winograd implicitgemm implicit_gemm convolution conv2d conv3d 3dconv "
-     "conv_fwd conv_bwd _conv_ ::conv:: fprop wgrad dgrad igemm_"},
+     "conv_fwd conv_bwd _conv_ ::conv:: fprop wgrad dgrad igemm_ convbp convforward "
+     "convbackward"},
     {"gemm", NULL, MATRIX_RULE_UNUSED,
      "gemv splitkreduce splitk_reduce volta_sgemm maxwell_sgemm ampere_sgemm gcgemm "
      "gemmk1_kernel fill_tensormaps"},

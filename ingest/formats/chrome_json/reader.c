@@ -646,9 +646,10 @@ static bool refuse(const struct kineto_reader *reader)
     if (!reader->has_events) {
         return err_set_at(reader->err, ERR_UNSUPPORTED, fault,
                           "this is %s, but no trace: there is no list of events "
-                          "(\"traceEvents\"); its first keys are %s",
+                          "(\"traceEvents\")%s%s",
                           fault == ERR_NO_OFFSET ? "JSON" : "damaged JSON",
-                          reader->first_keys[0] == '\0' ? "not there" : reader->first_keys);
+                          reader->first_keys[0] == '\0' ? "" : "; its first keys are ",
+                          reader->first_keys);
     }
     return err_set_at(reader->err, ERR_BAD_INPUT, fault,
                       fault == ERR_NO_OFFSET ? "the trace has no events: its list is empty"

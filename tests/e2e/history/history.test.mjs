@@ -234,6 +234,17 @@ test('notes stand where their kernel and their window are', async () => {
     await eventually(async () => assert.equal(await page.locator('.pinned-note').count(), 0));
 });
 
+test('runs without the metric do not count in the mean', async () => {
+    const empty = JSON.stringify({ traceEvents: [{ ph: 'X', cat: 'cpu_op', name: 'aten::add', pid: 1, tid: 1, ts: 1, dur: 2 }] });
+    for (const [run, body] of [['gap-1', trace(1000)], ['gap-2', empty], ['gap-3', empty], ['gap-4', trace(3000)], ['gap-5', trace(1000)], ['gap-6', trace(3000)]]) {
+        assert.ok((await ask(`${server.url}api/v1/runs/${run}/traces/w.pt.trace.json`, { method: 'PUT', body })).ok);
+        assert.ok((await ask(`${server.url}api/v1/runs/${run}`, { method: 'PATCH', headers: JSON_TYPE, body: JSON.stringify({ tags: ['branch=gap'] }) })).ok);
+    }
+    await visit(page, server.url, '#/history?metric=step_time&tag=branch%3Dgap');
+    await eventually(async () => assert.match(await text('.history-verdict') ?? '', /^No change in 4.points: 2\.00.ms on average over 4.points, ±.1\.15.ms/));
+    for (const run of ['gap-1', 'gap-2', 'gap-3', 'gap-4', 'gap-5', 'gap-6']) assert.ok((await ask(`${server.url}api/v1/runs/${run}`, { method: 'DELETE' })).ok);
+});
+
 test('the newest run of a tag has an address', async () => {
     await visit(page, server.url, '#/newest?tag=branch%3Dmain&view=kernels');
     await addressed(page, '/kernels');

@@ -121,6 +121,11 @@ static void answers_without_a_route(void **state)
     assert_problem(f, send_body(f, "PUT", "/api/v1/runs/r/traces", "{}"), 405,
                    "method_not_allowed");
     assert_body_has(f, "add a slash at the end");
+    assert_problem(f, send_body(f, "POST", "/api/v1/runs/r/traces/", "{}"), 405,
+                   "method_not_allowed");
+    assert_body_has(f, "without the slash at its end");
+    assert_problem(f, send_body(f, "PUT", "/api/v1/run/r/traces/t.json", "{}"), 404, "not_found");
+    assert_body_has(f, "/api/v1/runs/RUN/traces/");
     assert_status(f, send_request(f, &fake, "OPTIONS", "/api/v1/runs/r"), 204);
     assert_string_equal(response_header(f, "Allow"), "GET, HEAD, PATCH, DELETE, OPTIONS");
     assert_problem(f, get(f, "/api/v1/runs/%zz"), 400, "bad_request");

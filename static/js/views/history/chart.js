@@ -9,7 +9,7 @@ import { token } from '../../app/theme.js';
 import { choose } from './chosen.js';
 import { pointTable } from './tables.js';
 import { rangeOf, zoomKey, zoomPointer, zoomTools } from './zoom.js';
-import { changeText, dateOf, dateSource, levelText, metricWords, nameOf, scaleOf, sizeText, tagsOf, verdictText } from './words.js';
+import { changeText, dateOf, dateSource, levelOf, levelText, metricWords, nameOf, scaleOf, sizeText, tagsOf, verdictText } from './words.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {import('./api.js').Point} Point */
@@ -35,7 +35,7 @@ export function shownOf(series, changes) {
 /** The change that matters now, and the level since. @param {Shown} shown */
 function verdict({ series, changes, positions, points, scale }) {
     const last = changes.changes[changes.changes.length - 1];
-    const level = levelText(changes, scale);
+    const level = levelText(changes, scale, points);
     if (!last) return h('p', { class: 'history-verdict' }, `No change in ${fmt.plural(points.length, 'point')}: ${level}.`);
     const point = points[positions.get(last.index) ?? -1];
     return h('p', { class: 'history-verdict' },
@@ -155,8 +155,9 @@ export function historyChart(shown) {
         context.strokeStyle = token('--ink-2');
         context.lineWidth = 1.5;
         context.setLineDash([5, 4]);
-        for (const { first, last, mean } of shown.changes.segments) {
-            const height = y.getPixelForValue(mean / scale.size);
+        for (const segment of shown.changes.segments) {
+            const { first, last } = segment;
+            const height = y.getPixelForValue(levelOf(segment, points).mean / scale.size);
             context.beginPath();
             context.moveTo(inside(first - 0.5), height);
             context.lineTo(inside(last + 0.5), height);

@@ -63,9 +63,18 @@ export const verdictText = ({ worse, known }) => (worse ? (known ? 'Worse, known
 /** "+12.5% here, worse: 1.00 ms to 1.13 ms". @param {Change} change @param {Scale} scale */
 export const changeText = (change, scale) => `${sizeText(change)} here, ${verdictText(change).toLowerCase()}: ${scale.text(change.mean_before)} to ${scale.text(change.mean_after)}${change.known ? ` (${change.known})` : ''}`;
 
-/** What the series says at its end. @param {import('./api.js').Changes} changes @param {Scale} scale */
-export function levelText({ segments }, scale) {
+/** Of the values in a segment. The segment's own figures carry values over traces without the metric, for the search for changes: they would count here, too. @param {import('./api.js').Segment} segment @param {Point[]} points */
+export function levelOf({ first, last }, points) {
+    const values = points.flatMap(({ index, value }) => (value !== null && index >= first && index <= last ? [value] : []));
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    return { count: values.length, mean, std: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1)) };
+}
+
+/** What the series says at its end. @param {import('./api.js').Changes} changes @param {Scale} scale @param {Point[]} points */
+export function levelText({ segments }, scale, points) {
     const last = segments[segments.length - 1];
     if (!last) return '';
-    return `${scale.text(last.mean)} on average over ${segments.length > 1 ? 'the last ' : ''}${fmt.plural(last.n, 'point')}${last.n > 1 ? `, ±${fmt.NBSP}${scale.text(last.std)}` : ''}`;
+    const { count, mean, std } = levelOf(last, points);
+    if (count === 0) return 'no value yet';
+    return `${scale.text(mean)} on average over ${segments.length > 1 ? 'the last ' : ''}${fmt.plural(count, 'point')}${count > 1 ? `, ±${fmt.NBSP}${scale.text(std)}` : ''}`;
 }

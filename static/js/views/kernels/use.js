@@ -58,8 +58,10 @@ export function matchLine(signal) {
             root.hidden = !matched;
             if (!matched) return;
             const { tables, matched_kernels: count, unmatched_kernels: rest, unmatched, unmatched_in_table: alone } = matched;
-            fill(root, h('p', null, `Use is known of ${fmt.int(count)} of ${fmt.plural(count + rest, 'kernel')}, matched by name with `,
-                tables.map((id, index) => [index ? ', ' : '', h('a', { href: traceHref(id, 'utilisation') }, `table ${id}`)]), '.'),
+            const links = tables.map((id, index) => [index ? ', ' : '', h('a', { href: traceHref(id, 'utilisation') }, `table ${id}`)]);
+            // Tables of another model in the run: lists of what does not match would be all of both.
+            if (count === 0) fill(root, h('p', { class: 'quiet' }, 'No kernel has a name that is in ', links, '.'));
+            else fill(root, h('p', null, `Use is known of ${fmt.int(count)} of ${fmt.plural(count + rest, 'kernel')}, matched by name with `, links, '.'),
             nameList(`${fmt.plural(rest, 'kernel')} not in ${tables.length === 1 ? 'the table' : 'the tables'}`, unmatched, rest),
             nameList(`${fmt.plural(alone.length, 'kernel')} only in ${tables.length === 1 ? 'the table' : 'the tables'}`, alone, alone.length));
             nameTables(tables);

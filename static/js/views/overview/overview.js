@@ -7,7 +7,7 @@ import { deviceTime } from './device_time.js';
 import { advice, health, devices, about } from './parts.js';
 import { genericOverview } from '../slices/generic.js';
 import { rowTable } from '../../table/rowtable.js';
-import { go, traceHref } from '../../app/router.js';
+import { go, runViewHref, traceHref } from '../../app/router.js';
 import { hasView, homeView } from '../../app/trace_views.js';
 import { stepHref } from '../timeline/links.js';
 import * as api from '../../lib/api.js';
@@ -23,6 +23,11 @@ export async function mount(root, route, signal) {
     const home = homeView(data.trace);
     if (home !== 'overview') {
         go(traceHref(route.id, home), { replace: true });
+        return {};
+    }
+    // A table of operations says all it has in a view of its run.
+    if (data.trace.views.length === 1 && data.trace.views[0] === 'pipeline') {
+        go(runViewHref(data.trace.run, 'pipeline'), { replace: true });
         return {};
     }
     if (data.trace.views.includes('slices')) return mountGeneric(root, data, signal);

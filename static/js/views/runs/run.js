@@ -114,7 +114,7 @@ function traceTable(traces) {
             h('td', { class: 'kind-int col-events' }, fmt.int(trace.events || null)),
             h('td', { class: 'kind-int col-duration' }, fmt.time(trace.duration_ns || null)),
             h('td', { class: 'kind-int col-size' }, fmt.bytes(trace.size_bytes)),
-            h('td', null, trace.warnings.length ? h('span', { class: 'chip warn' }, fmt.plural(trace.warnings.length, 'warning')) : h('span', { class: 'chip good' }, 'sound')),
+            h('td', null, trace.warnings.length ? h('span', { class: 'chip warn' }, fmt.plural(trace.warnings.length, 'warning')) : h('span', { class: 'chip good' }, 'Complete')),
             h('td', { class: 'col-actions' }, h('button', { class: 'icon-button', type: 'button', 'aria-label': `Delete ${trace.worker}, span ${trace.span}`, title: 'Delete',
                 onclick: () => deleteTrace(trace) }, icon('close')))))));
 }

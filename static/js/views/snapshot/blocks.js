@@ -53,7 +53,7 @@ export function blocksOverTime(trace, signal) {
     const root = h('section', { class: 'section' },
         h('div', { class: 'section-head' }, h('h2', null, 'Blocks over time'), h('div', { class: 'tools-end' }, button('Zoom in', () => zoom(1 / ZOOM)), button('Zoom out', () => zoom(ZOOM)), whole)),
         canvas, says, where,
-        h('p', { class: 'quiet', id: 'snapshot-blocks-keys' }, 'Drag moves; Ctrl and the wheel zoom (Shift: only events). Keys: arrows, + and −, 0 for all, N and P for the next and previous block. A colour is a source line; grey are blocks too small or too many to draw.'));
+        h('p', { class: 'quiet', id: 'snapshot-blocks-keys' }, 'Drag to pan, Ctrl+scroll to zoom (with Shift: events only). Keys: arrows, + and −, 0 for all, N and P for the next and previous block. A colour is a source line; grey are blocks too small or too many to draw.'));
 
     function build() {
         byColour = lives ? sortByColour(lives) : [];
