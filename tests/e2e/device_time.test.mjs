@@ -39,6 +39,7 @@ test('the overview says over which window the device is busy, and with what', as
     assert.equal((await figure(3).textContent()).replace('%', ''), (100 * matrix.used_share).toFixed(1));
     assert.deepEqual(await page.$$eval('.device-time .ranking-list th [data-name]', (list) => list.map((item) => item.dataset.name)), data.classes.map((row) => row.class));
     assert.match(await page.textContent('.device-time'), /Communication by library/);
+    await eventually(async () => assert.ok(await page.locator('.device-time canvas').evaluate((node) => node.getContext('2d').getImageData(0, 0, node.width, node.height).data.some((value) => value > 0)), 'the doughnut is drawn'));
     // The steps' work runs after them: how idle the device is cannot be read from the host's steps.
     const idle = page.locator('.answers').first().locator('.answer').nth(1);
     assert.equal((await idle.locator('.answer-figure').textContent()).replace('%', ''), (100 * data.window.idle_ns / data.window.total_ns).toFixed(1));

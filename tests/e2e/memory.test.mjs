@@ -283,4 +283,14 @@ test('a trace without records shows the memory counters of its profiler', async 
     await eventually(async () => assert.deepEqual((await page.locator('.plain-table tbody td').allTextContents()).map(plain), ['APP/HBM', '3', '2.0 MiB', '1.0 MiB', '4.0 MiB']));
 });
 
+test('a memory timeline is drawn when its view is opened from another', async () => {
+    const { id } = await putText(server.url, 'timeline', 'm.raw', JSON.stringify([[-1, 1, 1024, 7], [1000, 1, 4096, 0], [2000, 1, 8192, 0], [3000, 3, 4096, 0]]));
+    await visit(page, server.url, `#/traces/${traces.two.id}/memory`);
+    await page.waitForSelector('.memory-chart canvas[data-drawn]');
+    // The charts' library is at hand: the canvas must stand in the page when it is drawn.
+    await page.evaluate((hash) => { location.hash = hash; }, `#/traces/${id}/memory`);
+    await eventually(async () => assert.match(await page.textContent('.view') ?? '', /Memory counters over time/));
+    await page.waitForSelector('.memory-chart canvas[data-drawn]');
+});
+
 test('nothing complained', () => assert.deepEqual(page.complaints, []));

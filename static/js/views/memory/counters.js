@@ -48,7 +48,7 @@ async function fetchLines(trace, signal) {
 /** @param {Line} line */
 const peakOf = ({ points }) => points.reduce((most, { y }) => Math.max(most, y), 0);
 
-/** The counters as a chart with its table; null: the trace has none. @param {Trace} trace @param {AbortSignal} signal */
+/** The counters as a chart with its table, to be drawn when it stands in the page; null: the trace has none. @param {Trace} trace @param {AbortSignal} signal */
 export async function memoryCounters(trace, signal) {
     const all = await fetchLines(trace, signal);
     if (all.length === 0) return null;
@@ -60,8 +60,9 @@ export async function memoryCounters(trace, signal) {
     const table = () => plainTable('Memory counters', ['Counter', 'Values', 'First', 'Last', 'Most'],
         all.map((line) => [line.name, fmt.int(line.points.length), fmt.bytes(line.points[0].y), fmt.bytes(line.points[line.points.length - 1].y), fmt.bytes(peakOf(line))]), 1);
     const panel = chartPanel({ title: 'Memory counters over time', help: 'What the profiler sampled, as the timeline draws it', chart: h('div', null, h('div', { class: 'memory-chart' }, canvas), key), table });
-    const live = draw(canvas, () => chartConfig(lines, trace, time, sizes));
-    return { root: panel.root, ready: live, destroy: () => live.then((chart) => chart.destroy()) };
+    /** @type {Promise<import('../../charts/charts.js').LiveChart> | undefined} */
+    let live;
+    return { root: panel.root, draw: () => (live ??= draw(canvas, () => chartConfig(lines, trace, time, sizes))), destroy: () => live?.then((chart) => chart.destroy()) };
 }
 
 /** @param {Line[]} lines @param {Trace} trace @param {fmt.TimeUnit} time @param {{name: string, bytes: number, digits: number}} sizes */

@@ -75,7 +75,7 @@ export async function mount(root, route, signal) {
         const text = windowText(params);
         fill(notes[0], text);
         if (!events.root.hidden) fill(notes[1], text);
-        return Promise.all([showDevice(device), curve.update(device, params), operators.update(params), hasRecords(device) ? events.update(params) : null, counters?.ready]);
+        return Promise.all([showDevice(device), curve.update(device, params), operators.update(params), hasRecords(device) ? events.update(params) : null, counters?.draw()]);
     }
     return {
         ready: update(route.params),
@@ -100,7 +100,7 @@ async function mountWithout(root, trace, signal) {
     }
     fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Memory')), counters.root,
         h('p', { class: 'quiet' }, 'This file holds sums over time and no single allocation, so no operator or block is known.'), record);
-    return { ready: counters.ready, destroy: counters.destroy };
+    return { ready: counters.draw(), destroy: counters.destroy };
 }
 
 /** @param {URLSearchParams} params @returns {Record<string, string | null>} */

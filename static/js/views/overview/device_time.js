@@ -27,27 +27,28 @@ const WINDOWS = [
     ['steps', 'Steps', 'From the first step to the end of the work that the steps launched'],
 ];
 
+/** @param {Trace} trace @param {AbortSignal} signal @returns {Promise<DeviceTime>} */
+export const fetchDeviceTime = (trace, signal) => api.call(`traces/${trace.id}/device-time`, { signal });
+
 /**
  * A section that fills itself; it goes away where no device did anything.
  * @param {Overview} overview
  * @param {AbortSignal} signal
+ * @param {DeviceTime | null} known where the caller has the figures
  */
-export function deviceTime({ trace, tensor_core: matrix }, signal) {
+export function deviceTime({ trace, tensor_core: matrix }, signal, known) {
     const box = h('div', null, skeleton('block'));
     const root = h('section', { class: 'section device-time', id: 'device-time' }, h('h2', null, 'Device time'), box);
     let end = () => {};
 
-    /** @returns {Promise<DeviceTime | null>} */
     async function load() {
         try {
-            /** @type {DeviceTime} */
-            const times = await api.call(`traces/${trace.id}/device-time`, { signal });
+            // In a later turn also when they are known: what is drawn must stand in the page.
+            const times = await (known ?? fetchDeviceTime(trace, signal));
             if (!times.window) root.remove();
             else show(times);
-            return times;
         } catch (error) {
             showFailure(box, error, load);
-            return null;
         }
     }
 

@@ -3,7 +3,7 @@
 import { h, fill } from '../../lib/dom.js';
 import { answers, worksLater } from './answers.js';
 import { breakdown } from './breakdown.js';
-import { deviceTime } from './device_time.js';
+import { deviceTime, fetchDeviceTime } from './device_time.js';
 import { advice, health, devices, about } from './parts.js';
 import { genericOverview } from '../slices/generic.js';
 import { rowTable } from '../../table/rowtable.js';
@@ -34,11 +34,13 @@ export async function mount(root, route, signal) {
     // Of a recording of a device alone no step is known, nor what its time went to; saved answers of a profiler may say it of the whole.
     const hasSteps = data.average_step_ns !== null;
     const parts = hasSteps || (!data.trace.has_events && data.roles.some(({ mean_ns: ns }) => ns > 0)) ? breakdown(data) : null;
-    const device = data.trace.has_events && data.trace.views.includes('trace') ? deviceTime(data, signal) : null;
+    const hasDevice = data.trace.has_events && data.trace.views.includes('trace');
+    const times = hasDevice && worksLater(data) ? await fetchDeviceTime(data.trace, signal).catch(() => null) : null;
+    const device = hasDevice ? deviceTime(data, signal, times) : null;
     const steps = hasSteps && data.step_rows.length ? stepTable(route.id, data) : null;
     fill(root,
         h('div', { class: 'view-head' }, h('h1', null, 'Overview')),
-        answers(data, worksLater(data) && device ? await device.ready : null),
+        answers(data, times),
         parts?.root,
         device?.root,
         h('div', { class: 'pair' }, advice(data), health(data)),
