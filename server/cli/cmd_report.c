@@ -12,6 +12,7 @@ static void write_report(const struct options *options,
                          const struct pipeline_output *output,
                          struct buf *text)
 {
+    const struct report_source source = {options->files[0], limits_of_input(&options->limits)};
     switch (options->format) {
     case REPORT_JSON:
         report_json(file_name, output, text);
@@ -20,7 +21,7 @@ static void write_report(const struct options *options,
     case REPORT_TEXT:
     case REPORT_MARKDOWN:
     case REPORT_CSV:
-        report_prose(file_name, output, options->format == REPORT_MARKDOWN, text);
+        report_prose(file_name, &source, output, options->format == REPORT_MARKDOWN, text);
         break;
     }
 }

@@ -6,11 +6,15 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import kinetoscope
 from kinetoscope import run_program
+
+sys.path.insert(0, str(kinetoscope.FIXTURES))
+import recordings  # noqa: E402
 
 
 class Cli(unittest.TestCase):
@@ -114,6 +118,16 @@ class Cli(unittest.TestCase):
         self.assertIn('|', markdown)
         self.assertTrue(json.loads(self.run_in('report', self.file, '--format', 'json').stdout))
         self.assertEqual(sorted(p.name for p in pathlib.Path(self.folder.name).iterdir()), [self.name], 'report leaves nothing behind')
+
+    def test_report_of_a_memory_snapshot(self):
+        path = pathlib.Path(self.folder.name) / 'snapshot.pickle'
+        path.write_bytes(recordings.snapshot())
+        text = self.run_in('report', str(path)).stdout.decode()
+        path.unlink()
+        self.assertIn('Memory of each device', text)
+        self.assertIn('Who holds memory at the peak', text)
+        self.assertIn('train.py', text)
+        self.assertNotIn('DataLoader', text, 'no time is known')
 
     def test_the_readme_shows_what_is_printed(self):
         readme = (kinetoscope.ROOT / 'README.md').read_text()

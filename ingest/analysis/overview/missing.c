@@ -74,7 +74,7 @@ static const struct advice advices[] = {
       [NO_MEMORY] = {"memory", "No records of memory.", "--cuda-memory-usage=true"}}},
     {"XLA",
      {[NO_STEPS] = {"steps", "No steps: the whole recording counts as one.",
-                    "wrap steps in jax.profiler.StepTraceAnnotation"},
+                    "jax.profiler.StepTraceAnnotation around each step"},
       [NO_KERNELS] = {"kernels", NO_DEVICE_WORK, "jax.profiler.trace() around work on a device"},
       [NO_SHAPES] = {"shapes", "No operator has input shapes: XLA records none.",
                      "--xla_dump_to in XLA_FLAGS"},

@@ -20,6 +20,7 @@ struct device_time;
 struct engine_steps;
 struct slices;
 struct pipeline_details;
+struct report_source;
 
 struct prose {
     struct arena arena;
@@ -64,6 +65,10 @@ void report_places(struct prose *p, const struct pipeline_details *details);
 void report_overlaps(struct prose *p, const struct pipeline_details *details);
 /* What to do first, by what it would save (gains.c). */
 void report_gains(struct prose *p, const struct pipeline_details *details);
+/* The sections about a memory snapshot, read once more from the file (memory.c). */
+void report_memory_snapshot(struct prose *p,
+                            const struct report_source *source,
+                            const char *worker);
 /* The section about cycles and the functions that take most of them (cycles.c). */
 void report_cycles(struct prose *p);
 

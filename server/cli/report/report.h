@@ -8,8 +8,15 @@
 
 #include <stdbool.h>
 
+/* The file that was analysed, for what is read from it again. */
+struct report_source {
+    const char *path;
+    struct input_limits limits;
+};
+
 /* Writes text or Markdown (sections.c). `file_name` is the title. */
 void report_prose(const char *file_name,
+                  const struct report_source *source,
                   const struct pipeline_output *output,
                   bool markdown,
                   struct buf *out);

@@ -35,7 +35,11 @@ static void section_summary(struct prose *p, const struct pipeline_item *item)
     prose_text(p, item->format);
     buf_puts(p->out, ", ");
     prose_text(p, p->results->device_type);
-    buf_printf(p->out, ", %s events over %s\n", events, duration);
+    buf_printf(p->out, ", %s events", events);
+    if (p->results->duration_ns > 0) {
+        buf_printf(p->out, " over %s", duration);
+    }
+    buf_putc(p->out, '\n');
 }
 
 /* Of tables, reports and memory alone no part of the time is known. */
@@ -389,13 +393,32 @@ static void section_details(struct prose *p, const struct pipeline_details *deta
     report_gains(p, details);
 }
 
-static void write_item(struct prose *p, const struct pipeline_item *item)
+/* What only views of the page show, none of which has a section here. */
+static void section_page(struct prose *p)
+{
+    static const unsigned sections = 1U << VIEW_OVERVIEW | 1U << VIEW_OPERATOR | 1U << VIEW_KERNEL |
+                                     1U << VIEW_UTILISATION | 1U << VIEW_SNAPSHOT |
+                                     1U << VIEW_CYCLES | 1U << VIEW_COMPARISON | 1U << VIEW_SLICES;
+    if ((p->results->views & sections) == 0) {
+        buf_puts(p->out, p->markdown ? "\n" : "\n  ");
+        prose_text(p, "What this file holds has a view of its own on the page: kinetoscope upload "
+                      "FILE --server URL");
+        buf_putc(p->out, '\n');
+    }
+}
+
+static void
+write_item(struct prose *p, const struct report_source *source, const struct pipeline_item *item)
 {
     p->results = item->results;
     section_summary(p, item);
     section_breakdown(p);
     section_steps(p);
     section_details(p, item->details);
+    if ((p->results->views & 1U << VIEW_SNAPSHOT) != 0) {
+        report_memory_snapshot(p, source, item->worker);
+    }
+    section_page(p);
     section_devices(p);
     section_operators(p, item->details);
     if (p->results->has_kernel_use) {
@@ -427,6 +450,7 @@ static void section_failures(struct prose *p, const struct pipeline_output *outp
 }
 
 void report_prose(const char *file_name,
+                  const struct report_source *source,
                   const struct pipeline_output *output,
                   bool markdown,
                   struct buf *out)
@@ -444,7 +468,7 @@ void report_prose(const char *file_name,
     prose_text(p, file_name);
     buf_putc(out, '\n');
     for (size_t i = 0; i < output->item_count; i++) {
-        write_item(p, &output->items[i]);
+        write_item(p, source, &output->items[i]);
     }
     section_failures(p, output);
     buf_free(&p->line);

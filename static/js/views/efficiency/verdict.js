@@ -11,6 +11,9 @@ const HALF = 0.5;
 /** Below this part of the roofline neither bound is what holds the work up. */
 const SMALL = 0.1;
 
+/** Of the time of operators: so much without one bends the MFU. */
+const PART = 0.02;
+
 /** @param {Efficiency} data by operator */
 export function verdict({ device, rows, totals, modelled_time_ns: modelled, outside_operators: outside }) {
     const known = rows.filter((row) => row.headroom_ns !== null);
@@ -27,7 +30,7 @@ export function verdict({ device, rows, totals, modelled_time_ns: modelled, outs
             answer('Time with a formula', share === null ? ['–', ''] : fmt.shareParts(share), [`${fmt.time(modelled)} of ${fmt.time(totals.time_ns)}; generated kernels, collectives and the like have none`], 'first'),
             answer('Headroom', device ? fmt.timeParts(headroom) : ['–', ''], ['above the roofline, of the operators that have one']),
             answer('MFU', totals.mfu === null ? ['–', ''] : totals.mfu > 1 ? ['Impossible', ''] : fmt.shareParts(totals.mfu),
-                [totals.mfu !== null && totals.mfu > 1 ? `${fmt.share(totals.mfu)} of the matrix peak: the peak or the recorded type is wrong` : 'matrix FLOPs of the peak, from the first work to the last'], totals.mfu !== null && totals.mfu > 1 ? 'bad' : ''),
+                [totals.mfu !== null && totals.mfu > 1 ? `${fmt.share(totals.mfu)} of the matrix peak: the peak or the recorded type is wrong` : `matrix FLOPs of the peak, from the first work to the last${outside.time_ns > PART * totals.time_ns ? '; at least so much: work whose launch was not recorded has none here' : ''}`], totals.mfu !== null && totals.mfu > 1 ? 'bad' : ''),
             answer('FLOPs', fmt.siParts(totals.flops, 'FLOP'), [`${fmt.si(totals.matrix_flops, 'FLOP')} of matrix units; ${fmt.si(totals.bytes, 'B')} moved at least`]),
             answer('Launch not recorded', fmt.timeParts(outside.time_ns), [`${fmt.plural(outside.events, 'event')}, in no row`])),
         device ? h('p', { class: 'quiet' }, peaks(device)) : null);

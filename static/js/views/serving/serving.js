@@ -30,7 +30,7 @@ export async function mount(root, route, signal) {
     const board = phaseBoard(trace, answer);
     const chart = stepChart(answer, count);
     const table = stepTable(trace, answer);
-    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Serving'), h('p', { class: 'quiet' }, `${ENGINES[answer.engine] ?? answer.engine}, ${fmt.plural(count, 'step')}`)),
+    fill(root, h('div', { class: 'view-head' }, h('h1', null, 'Serving'), h('p', { class: 'quiet' }, `${ENGINES[answer.engine] ?? answer.engine} annotations, ${fmt.plural(count, 'step')}`)),
         board.root, chart.root, h('section', { class: 'section' }, h('h2', null, 'Steps'), table.root));
     board.draw();
     chart.update(route.params);
