@@ -28,6 +28,7 @@ struct accounting {
     struct row *rows;
     size_t row_count, row_cap;
     struct class_sums classes_of; /* the rows */
+    bool has_named_operators;     /* see operator_of */
     bool *is_counted;             /* by event: an operator or a call that is in `calls` */
     struct graph_launches graphs;
     uint32_t **counted_in; /* by capture and operator: the last launch that counted it */
@@ -82,18 +83,45 @@ static bool is_sync(const struct accounting *a, uint32_t event)
     return a->classes.names[work_classes_name(&a->classes, a->index, event)].is_sync;
 }
 
-/* Whose the work of a call is: `*caller` is the operator, or the call itself. */
-static enum device_owner owner_of(const struct trace_index *index, uint32_t call, uint32_t *caller)
+/* Whether `a` lies within `b`, or has its interval and stands behind it in the file [DEV-0.5]. */
+static bool starts_last(const struct trace_events *events, uint32_t a, uint32_t b)
 {
-    const struct trace *trace = index->trace;
+    if (events->ts_ns[a] != events->ts_ns[b]) {
+        return events->ts_ns[a] > events->ts_ns[b];
+    }
+    int64_t dur_ns = trace_dur_ns(events, a);
+    int64_t other_ns = trace_dur_ns(events, b);
+    return dur_ns != other_ns ? dur_ns < other_ns : a > b;
+}
+
+/* The operator of a call, INDEX_NONE: an event of an operator's category is one here, whatever
+ * else its name makes of it: a step, a module or a profile of Lightning. */
+static uint32_t operator_of(const struct trace_index *index, uint32_t call, bool has_named)
+{
+    const struct trace_events *events = &index->trace->events;
+    uint32_t op = index->op[call];
+    for (uint32_t i = has_named ? index->parent[call] : INDEX_NONE; i != INDEX_NONE;
+         i = index->parent[i]) {
+        if (trace_kind(events, i) == EVENT_OPERATOR) {
+            return op == INDEX_NONE || starts_last(events, i, op) ? i : op;
+        }
+    }
+    return op;
+}
+
+/* Whose the work of a call is: `*caller` is the operator, or the call itself. */
+static enum device_owner owner_of(const struct accounting *a, uint32_t call, uint32_t *caller)
+{
+    const struct trace *trace = a->index->trace;
     *caller = call;
     if (strstr(strtab_text(trace->strings, trace->events.name[call]), "GraphLaunch") != NULL) {
         return DEVICE_OWNER_GRAPH_LAUNCH;
     }
-    if (index->op[call] == INDEX_NONE) {
+    uint32_t op = operator_of(a->index, call, a->has_named_operators);
+    if (op == INDEX_NONE) {
         return DEVICE_OWNER_CALL;
     }
-    *caller = index->op[call];
+    *caller = op;
     return DEVICE_OWNER_OPERATOR;
 }
 
@@ -101,7 +129,7 @@ static bool add_own(struct accounting *a, uint32_t event)
 {
     uint32_t caller = 0;
     uint32_t row = 0;
-    enum device_owner owner = owner_of(a->index, a->index->launch[event], &caller);
+    enum device_owner owner = owner_of(a, a->index->launch[event], &caller);
     if (!find_own_row(a, owner, a->index->trace->events.name[caller], &row) ||
         !add_work(a, row, event)) {
         return false;
@@ -236,7 +264,7 @@ static bool add_call(struct accounting *a, uint32_t call, struct index_range ran
 {
     uint32_t caller = 0;
     bool ok = true;
-    if (a->captures->count > 0 && owner_of(a->index, call, &caller) == DEVICE_OWNER_GRAPH_LAUNCH) {
+    if (a->captures->count > 0 && owner_of(a, call, &caller) == DEVICE_OWNER_GRAPH_LAUNCH) {
         return add_graph(a, call, range);
     }
     for (uint32_t i = range.first; ok && i < range.end; i++) {
@@ -322,10 +350,23 @@ static bool write_rows(struct accounting *a, struct arena *arena, struct device_
 /* How often a launch and a kernel may be compared for each event there is. */
 #define COMPARISONS_PER_EVENT 256
 
+static bool has_named_operators(const struct trace_index *index)
+{
+    const struct trace_events *events = &index->trace->events;
+    for (uint32_t i = 0; i < events->count; i++) {
+        enum index_class class = index_class(index, i);
+        if (class != INDEX_OPERATOR && trace_kind(events, i) == EVENT_OPERATOR) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool begin(struct accounting *a)
 {
     size_t capture_count = a->captures->count;
     const struct trace *trace = a->index->trace;
+    a->has_named_operators = has_named_operators(a->index);
     a->names = strtab_create();
     a->name_of = scratch_none(strtab_count(trace->strings));
     a->is_counted = scratch_calloc(trace->events.count, sizeof *a->is_counted);

@@ -48,6 +48,17 @@ static int64_t int_or_none(const struct json_value *value)
     return value != NULL && json_text_int(value, &number) ? number : TRACE_NO_ID;
 }
 
+/* The same of a number that may be written as a text. */
+static int64_t int_or_text(const struct json_value *value)
+{
+    int64_t number;
+    bool is_text = value != NULL && value->kind == JSON_KIND_STRING;
+    if (is_text && json_text_parse_int(value->ptr, value->len, &number)) {
+        return number;
+    }
+    return int_or_none(value);
+}
+
 static double double_or_nan(const struct json_value *value)
 {
     double number;
@@ -154,7 +165,7 @@ set_kernel_args(struct kineto_build *build, const struct kineto_event *event, ui
         (uint64_t)1 << ARG_DIMX | (uint64_t)1 << ARG_DIMY | (uint64_t)1 << ARG_DIMZ;
     struct kernel_args args = trace_no_kernel_args();
     args.device = int_or_none(arg_value(event, ARG_DEVICE));
-    args.stream = int_or_none(arg_value(event, ARG_STREAM));
+    args.stream = int_or_text(arg_value(event, ARG_STREAM));
     args.size_bytes = int_or_none(arg_value(event, ARG_BYTES_LOWER));
     args.blocks_per_sm = double_or_nan(arg_value(event, ARG_BLOCKS_PER_SM));
     args.occupancy_pct = double_or_nan(arg_value(event, ARG_OCCUPANCY));
@@ -272,7 +283,7 @@ add_wait(struct kineto_build *build, const struct kineto_event *event, enum even
 {
     struct wait_args args = {
         .event = build->trace->events.count,
-        .stream = int_or_none(arg_value(event, ARG_STREAM)),
+        .stream = int_or_text(arg_value(event, ARG_STREAM)),
         .wait_stream = int_or_none(arg_value(event, ARG_WAIT_STREAM)),
         .wait_correlation = int_or_none(arg_value(event, ARG_WAIT_CORRELATION)),
     };

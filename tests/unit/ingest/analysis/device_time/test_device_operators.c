@@ -72,10 +72,38 @@ static void every_piece_of_work_has_one_owner(void **state)
     build_end(&b);
 }
 
+/* Recorders of 2021 write steps as operators: what a step launches itself is the step's. */
+static void a_step_that_is_an_operator_owns_what_it_launches(void **state)
+{
+    (void)state;
+    struct build b;
+    struct arena arena;
+    struct device_operators operators;
+    build_begin(&b);
+    arena_init(&arena, 0);
+    build_op(&b, "ProfilerStep#3", 1, 0, 40, 1);
+    build_op(&b, "aten::mm", 1, 10, 20, 2);
+    build_runtime(&b, 1, 11, 12, 1, 2);
+    build_runtime(&b, 1, 30, 31, 2, 1);
+    build_runtime(&b, 1, 50, 51, 3, 0);
+    build_kernel(&b, "sgemm", 100, 110, 1);
+    build_kernel(&b, "softmax", 110, 113, 2);
+    build_kernel(&b, "elementwise", 120, 125, 3);
+    assert_true(device_operators_analyse(b.trace, NULL, &(struct device_captures){.count = 0},
+                                         &arena, &operators));
+    assert_int_equal(operators.count, 3);
+    assert_row(find(&operators, DEVICE_OWNER_OPERATOR, "aten::mm"), 1, 1, 10, "gemm");
+    assert_row(find(&operators, DEVICE_OWNER_OPERATOR, "ProfilerStep#3"), 1, 1, 3, "softmax");
+    assert_row(find(&operators, DEVICE_OWNER_CALL, "cudaLaunchKernel"), 1, 1, 5, "elementwise");
+    arena_free(&arena);
+    build_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_piece_of_work_has_one_owner),
+        cmocka_unit_test(a_step_that_is_an_operator_owns_what_it_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

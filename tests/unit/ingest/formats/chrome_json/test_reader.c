@@ -173,7 +173,7 @@ static void kernel_arguments_are_kept(void **state)
         "\"blocks per SM\":null}},"
         "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"c\",\"ts\":1,\"dur\":2,\"pid\":0,\"tid\":"
         "7,\"args\":{"
-        "\"bytes\":4096,\"device\":1}}]");
+        "\"bytes\":4096,\"device\":1,\"stream\":\"19\"}}]");
     const struct trace *trace = bundle.items[0].model;
     const struct kernel_args *args = &trace->kernel_args[trace->events.args[0]];
     assert_int_equal(args->device, 3);
@@ -191,6 +191,7 @@ static void kernel_arguments_are_kept(void **state)
     assert_string_equal(string_at(trace, args->tasktopo), "2");
     args = &trace->kernel_args[trace->events.args[2]];
     assert_int_equal(args->size_bytes, 4096);
+    assert_int_equal(args->stream, 19);
     format_bundle_free(&bundle);
 }
 
