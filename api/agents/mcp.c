@@ -43,8 +43,7 @@ static struct json_write begin(struct api_call *call, const json_t *id)
 static bool answer_error(struct api_call *call, const json_t *id, int code, const char *message)
 {
     struct json_write w = begin(call, id);
-    jw_key(&w, "error");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "error");
     jw_key_int(&w, "code", code);
     jw_key_string(&w, "message", message);
     jw_object_end(&w);
@@ -57,17 +56,13 @@ static bool answer_initialize(struct api_call *call, const json_t *id, const jso
     const char *wanted =
         known_version(json_string_value(json_object_get(params, "protocolVersion")));
     struct json_write w = begin(call, id);
-    jw_key(&w, "result");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "result");
     jw_key_string(&w, "protocolVersion", wanted == NULL ? versions[0] : wanted);
-    jw_key(&w, "capabilities");
-    jw_object_begin(&w);
-    jw_key(&w, "tools");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "capabilities");
+    jw_key_object_begin(&w, "tools");
     jw_object_end(&w);
     jw_object_end(&w);
-    jw_key(&w, "serverInfo");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "serverInfo");
     jw_key_string(&w, "name", "kinetoscope");
     jw_key_string(&w, "version", KS_VERSION);
     jw_object_end(&w);
@@ -84,8 +79,7 @@ static bool answer_initialize(struct api_call *call, const json_t *id, const jso
 static bool answer_tools(struct api_call *call, const json_t *id)
 {
     struct json_write w = begin(call, id);
-    jw_key(&w, "result");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "result");
     jw_key(&w, "tools");
     agents_tools_describe(&w);
     jw_object_end(&w);
@@ -105,10 +99,8 @@ static bool answer_call(struct api_call *call, const json_t *id, const json_t *p
     buf_init(&text, AGENTS_ANSWER_MAX_BYTES);
     bool ok = agents_tools_call(call, name, json_object_get(params, "arguments"), &text, &err);
     struct json_write w = begin(call, id);
-    jw_key(&w, "result");
-    jw_object_begin(&w);
-    jw_key(&w, "content");
-    jw_array_begin(&w);
+    jw_key_object_begin(&w, "result");
+    jw_key_array_begin(&w, "content");
     jw_object_begin(&w);
     jw_key_string(&w, "type", "text");
     jw_key_string(&w, "text", ok ? text.ptr : err.msg);
@@ -131,8 +123,7 @@ answer_request(struct api_call *call, const json_t *id, const char *method, cons
     }
     if (strcmp(method, "ping") == 0) {
         struct json_write w = begin(call, id);
-        jw_key(&w, "result");
-        jw_object_begin(&w);
+        jw_key_object_begin(&w, "result");
         jw_object_end(&w);
         jw_object_end(&w);
         return true;

@@ -387,18 +387,15 @@ static void describe_args(struct json_write *w, const struct tool *tool)
 {
     jw_object_begin(w);
     jw_key_string(w, "type", "object");
-    jw_key(w, "properties");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "properties");
     for (const struct tool_arg *arg = tool->args; arg->name != NULL; arg++) {
-        jw_key(w, arg->name);
-        jw_object_begin(w);
+        jw_key_object_begin(w, arg->name);
         jw_key_string(w, "type", arg->is_integer ? "integer" : "string");
         jw_key_string(w, "description", arg->help);
         jw_object_end(w);
     }
     jw_object_end(w);
-    jw_key(w, "required");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "required");
     for (const struct tool_arg *arg = tool->args; arg->name != NULL; arg++) {
         if (arg->is_required) {
             jw_string(w, arg->name);
@@ -418,8 +415,7 @@ void agents_tools_describe(struct json_write *w)
         jw_key_string(w, "description", tools[i].help);
         jw_key(w, "inputSchema");
         describe_args(w, &tools[i]);
-        jw_key(w, "annotations");
-        jw_object_begin(w);
+        jw_key_object_begin(w, "annotations");
         jw_key_bool(w, "readOnlyHint", true);
         jw_object_end(w);
         jw_object_end(w);

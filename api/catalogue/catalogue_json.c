@@ -136,8 +136,7 @@ bool catalogue_json_trace(struct json_write *w,
 
 static void write_device_types(struct json_write *w, const char *list)
 {
-    jw_key(w, "device_types");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "device_types");
     while (*list != '\0') {
         size_t len = strcspn(list, ",");
         jw_string_n(w, list, len);
@@ -148,8 +147,7 @@ static void write_device_types(struct json_write *w, const char *list)
 
 static void write_figures(struct json_write *w, const struct store_run *run)
 {
-    jw_key(w, "figures");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "figures");
     jw_key_int(w, "trace_id", run->trace_id);
     jw_key_string(w, "device", run->device);
     jw_key_double(w, "utilisation", run->utilisation);
@@ -228,8 +226,7 @@ void catalogue_json_job(struct json_write *w, const struct api *api, const struc
     jw_key_int(w, "bytes_total", (int64_t)job->bytes_total);
     if (job->state == JOB_DONE && job->trace_count > 0) {
         jw_key_int(w, "trace_id", job->trace_ids[0]);
-        jw_key(w, "trace_ids");
-        jw_array_begin(w);
+        jw_key_array_begin(w, "trace_ids");
         for (size_t i = 0; i < job->trace_count; i++) {
             jw_int(w, job->trace_ids[i]);
         }
@@ -237,14 +234,12 @@ void catalogue_json_job(struct json_write *w, const struct api *api, const struc
         write_url(w, api, job->trace_ids[0]);
     }
     if (job->state == JOB_FAILED) {
-        jw_key(w, "error");
-        jw_object_begin(w);
+        jw_key_object_begin(w, "error");
         problem_members(w, &job->error);
         jw_object_end(w);
     }
     if (job->failure_count > 0) {
-        jw_key(w, "errors");
-        jw_array_begin(w);
+        jw_key_array_begin(w, "errors");
         catalogue_json_failures(w, job->file_name, job->failures, job->failure_count);
         jw_array_end(w);
     }

@@ -34,8 +34,7 @@ static void answer_notes(struct api_call *call, const struct store_note *notes, 
 {
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "notes");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "notes");
     for (size_t i = 0; i < count; i++) {
         write_note(&w, &notes[i]);
     }

@@ -31,8 +31,7 @@ bool runs_list(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "runs");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "runs");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(&w);
         catalogue_json_run_members(&w, call_arena(call), call->api, &runs[i]);
@@ -119,24 +118,21 @@ static bool write_list(struct json_write *w,
                        struct err *err)
 {
     bool ok = true;
-    jw_key(w, "spans");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "spans");
     for (size_t i = 0; i < list->count; i++) {
         if (i == 0 || list->spans[i] != list->spans[i - 1]) {
             jw_int(w, list->spans[i]);
         }
     }
     jw_array_end(w);
-    jw_key(w, "formats");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "formats");
     for (size_t i = 0; i < list->count; i++) {
         if (i == 0 || strcmp(list->formats[i], list->formats[i - 1]) != 0) {
             jw_string(w, list->formats[i]);
         }
     }
     jw_array_end(w);
-    jw_key(w, "trace_list");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "trace_list");
     for (size_t i = 0; ok && i < list->rows; i++) {
         ok = catalogue_json_trace(w, call, list->all[list->first + i].trace, err);
     }

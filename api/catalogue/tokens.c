@@ -42,8 +42,7 @@ bool tokens_list(struct api_call *call, struct err *err)
     call_add_header(call, "Cache-Control", "no-store");
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "tokens");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "tokens");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(&w);
         write_members(&w, &tokens[i]);

@@ -49,8 +49,7 @@ bool traces_list(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "traces");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "traces");
     if (!catalogue_json_traces(&w, call, page.ids, page.count, err)) {
         return false;
     }

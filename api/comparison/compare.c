@@ -44,8 +44,7 @@ static void write_item(struct json_write *w,
     jw_key_bool(w, "strict", comparison->strict);
     catalogue_json_time(w, "created_at", stored->created_at_s);
     jw_key_known_int(w, "trace_id", stored->trace_id == 0 ? INT64_MIN : stored->trace_id);
-    jw_key(w, "labels");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "labels");
     jw_string(w, roles[SIDE_BASE].label);
     jw_string(w, roles[SIDE_CANDIDATE].label);
     jw_array_end(w);
@@ -86,8 +85,7 @@ bool compare_list(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "comparisons");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "comparisons");
     for (size_t i = 0; i < count; i++) {
         int64_t pairs = 0;
         if (!count_pairs(call, rows[i].group_id, &pairs, err)) {
@@ -120,8 +118,7 @@ static void write_numbers(struct json_write *w,
                           size_t count,
                           double (*unit)(double))
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < count; i++) {
         jw_double(w, unit == NULL ? values[i] : unit(values[i]));
     }
@@ -145,8 +142,7 @@ bool compare_series(struct api_call *call, struct err *err)
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
     for (int side = 0; side < SIDE_COUNT; side++) {
-        jw_key(&w, sides[side]);
-        jw_object_begin(&w);
+        jw_key_object_begin(&w, sides[side]);
         write_numbers(&w, "cycle_ns", series.cycle_us[side], series.count[side], us_to_ns);
         write_numbers(&w, "beta_pct", series.beta_pct[side], series.count[side], NULL);
         jw_object_end(&w);

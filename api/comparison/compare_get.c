@@ -36,8 +36,7 @@ void compare_answer_url(struct json_write *w, const struct api *api, int64_t id)
 
 static void write_ids(struct json_write *w, const char *key, const int64_t *ids, size_t count)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < count; i++) {
         jw_int(w, ids[i]);
     }
@@ -51,8 +50,7 @@ write_identity(struct json_write *w, const struct api *api, const struct store_c
     compare_answer_url(w, api, stored->id);
     catalogue_json_time(w, "created_at", stored->created_at_s);
     jw_key_known_int(w, "trace_id", stored->trace_id == 0 ? INT64_MIN : stored->trace_id);
-    jw_key(w, "traces");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "traces");
     write_ids(w, "base", stored->trace_ids[SIDE_BASE], stored->trace_count[SIDE_BASE]);
     write_ids(w, "candidate", stored->trace_ids[SIDE_CANDIDATE],
               stored->trace_count[SIDE_CANDIDATE]);
@@ -67,8 +65,7 @@ static double mean_of(const struct compare_counter *counter, enum comparison_sid
 
 static void write_counters(struct json_write *w, const struct compare_counters *counters)
 {
-    jw_key(w, "counters");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "counters");
     for (size_t i = 0; i < counters->count; i++) {
         const struct compare_counter *counter = &counters->items[i];
         jw_object_begin(w);
@@ -91,8 +88,7 @@ struct pairs {
 
 static void write_pairs(struct json_write *w, const struct pairs *pairs)
 {
-    jw_key(w, "pairs");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "pairs");
     for (size_t i = 0; i < pairs->count; i++) {
         jw_object_begin(w);
         jw_key_int(w, "id", pairs->rows[i].id);

@@ -220,8 +220,7 @@ static void put_pair(struct json_write *w, const double values[SIDE_COUNT])
 static void put_step(struct json_write *w, const struct step_change *step)
 {
     double base = step->step_ns[SIDE_BASE];
-    jw_key(w, "step");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "step");
     jw_key_int(w, "base_steps", step->steps[SIDE_BASE]);
     jw_key_int(w, "candidate_steps", step->steps[SIDE_CANDIDATE]);
     put_pair(w, step->step_ns);
@@ -230,8 +229,7 @@ static void put_step(struct json_write *w, const struct step_change *step)
     jw_key_double(w, "p", step->p);
     jw_key_double(w, "u", step->u);
     jw_object_end(w);
-    jw_key(w, "waterfall");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "waterfall");
     for (int category = 0; category < TIME_CATEGORY_COUNT; category++) {
         jw_object_begin(w);
         jw_key_string(w, "category", time_category_name((enum time_category)category));
@@ -260,8 +258,7 @@ static void put_names(struct json_write *w,
                       const struct name_diff *diff,
                       int64_t (*figure)(const struct name_figures *))
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < diff->row_count; i++) {
         struct trace_change_row row = row_of(change, &diff->rows[i], figure);
         if (row.delta_ns != 0) {
@@ -288,16 +285,14 @@ void trace_change_cause_members(struct json_write *w, const struct cause_change 
     static const char *const names[SIDE_COUNT] = {
         [SIDE_BASE] = "base", [SIDE_CANDIDATE] = "candidate"};
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "rows");
     for (size_t i = 0; i < causes->count; i++) {
         jw_object_begin(w);
         field_columns(&out, &table_cause_change, &causes->rows[i], 0);
         jw_object_end(w);
     }
     jw_array_end(w);
-    jw_key(w, "missing");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "missing");
     for (size_t i = 0; i < causes->missing_count; i++) {
         const struct cause_missing *missing = &causes->missing[i];
         jw_object_begin(w);

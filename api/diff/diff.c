@@ -137,8 +137,7 @@ static void write_sums(struct json_write *w, const struct table *table)
 static void write_unit(struct json_write *w, const struct table *table)
 {
     jw_key_string(w, "per", units[table->per]);
-    jw_key(w, "steps");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "steps");
     jw_key_int(w, "base", table->steps[SIDE_BASE]);
     jw_key_int(w, "candidate", table->steps[SIDE_CANDIDATE]);
     jw_object_end(w);
@@ -214,8 +213,7 @@ static bool answer_both(struct api_call *call, const struct diff_traces *traces,
     write_unit(&w, &operators);
     table_view_rows(&w, "operators", &operators.view);
     table_view_rows(&w, "kernels", &kernels.view);
-    jw_key(&w, "sums");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "sums");
     jw_key(&w, "operators");
     write_sums(&w, &operators);
     jw_key(&w, "kernels");

@@ -10,8 +10,7 @@ static const char *const side_names[DIFF_SIDES] = {
 
 static void put_operators(struct json_write *w, const struct diff_side *side)
 {
-    jw_key(w, "operators");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "operators");
     for (size_t i = 0; i < side->operator_count; i++) {
         const struct diff_operator *row = &side->operators[i];
         jw_object_begin(w);
@@ -95,8 +94,7 @@ static bool answer(struct api_call *call,
     jw_key_int(&w, "base_trace", traces->ids[SIDE_BASE]);
     jw_key_int(&w, "candidate_trace", traces->ids[SIDE_CANDIDATE]);
     bool ok = put_node(&w, call, diff, node, path, true, err);
-    jw_key(&w, "children");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "children");
     for (uint32_t i = 0; ok && i < node->child_count; i++) {
         const char *below = call_format(call, "%s-%" PRIu32, path, i);
         ok = put_child(&w, call, diff, &diff->nodes[node->first_child + i], below, err);

@@ -175,8 +175,7 @@ static void write_row(struct json_write *w,
     jw_key_string(w, "metric", row->metric);
     jw_key_string(w, "unit", row->unit);
     jw_key_double(w, "candidate", row->candidate);
-    jw_key(w, "baseline");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "baseline");
     jw_key_int(w, "n", (int64_t)baseline->summary.count);
     jw_key_double(w, "mean", baseline->summary.mean);
     jw_key_double(w, "std", baseline->summary.std);
@@ -200,8 +199,7 @@ static void answer_json(struct api_call *call,
     jw_object_begin(&w);
     jw_key_string(&w, "verdict", gate_verdict_text(gate->verdict));
     jw_key_int(&w, "exit_code", gate->verdict == GATE_FAIL ? EXIT_CODE_FAIL : 0);
-    jw_key(&w, "candidate");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "candidate");
     jw_key_string(&w, "run", request->run);
     if (request->span != 0) {
         jw_key_int(&w, "span", request->span);
@@ -210,8 +208,7 @@ static void answer_json(struct api_call *call,
         jw_key_int(&w, "trace", request->trace_id);
     }
     jw_object_end(&w);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "rows");
     for (size_t i = 0; i < gate->row_count; i++) {
         write_row(&w, call, request, &gate->rows[i]);
     }

@@ -64,8 +64,7 @@ bool history_get(struct api_call *call, struct err *err)
     struct json_write w = call_json_long(call, false);
     begin_answer(&w, &series);
     jw_key_int(&w, "total", (int64_t)series.count);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "rows");
     for (size_t i = filter.page_offset;
          i < series.count && i - filter.page_offset < filter.page_count; i++) {
         write_point(&w, i, &series.points[i]);
@@ -131,8 +130,7 @@ static void write_change(struct json_write *w,
 
 static void write_segments(struct json_write *w, const struct history_changes *found)
 {
-    jw_key(w, "segments");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "segments");
     for (size_t i = 0; i < found->segment_count; i++) {
         const struct history_segment *segment = &found->segments[i];
         jw_object_begin(w);
@@ -159,14 +157,12 @@ static void write_changes(struct json_write *w,
     jw_key_double(w, "p", history_rules_p(rules, count));
     jw_key_double(w, "min_magnitude", rules->min_magnitude);
     jw_key_string(w, "rule", rules->strict ? "strict" : "otava");
-    jw_key(w, "changes");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "changes");
     for (size_t i = 0; i < found->change_count; i++) {
         write_change(w, &found->changes[i], series, known);
     }
     jw_array_end(w);
-    jw_key(w, "weak");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "weak");
     for (size_t i = 0; i < found->weak_count; i++) {
         jw_int(w, (int64_t)found->weak[i]);
     }
@@ -336,8 +332,7 @@ bool history_metrics_get(struct api_call *call, struct err *err)
     jw_object_begin(&w);
     jw_key(&w, "trace");
     jw_known_int(&w, trace_id == 0 ? INT64_MIN : trace_id);
-    jw_key(&w, "metrics");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "metrics");
     for (size_t i = 0; i < count; i++) {
         write_metric(&w, &rows[i]);
     }

@@ -43,8 +43,7 @@ bool webhooks_list(struct api_call *call, struct err *err)
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "total", total);
-    jw_key(&w, "deliveries");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "deliveries");
     for (size_t i = 0; i < count; i++) {
         write_delivery(&w, &rows[i]);
     }

@@ -28,14 +28,12 @@ static void write_experts(struct json_write *w, const struct ranks_collectives *
         return;
     }
     jw_object_begin(w);
-    jw_key(w, "ranks");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "ranks");
     for (size_t i = 0; i < from->rank_count; i++) {
         jw_int(w, from->ranks[i]);
     }
     jw_array_end(w);
-    jw_key(w, "sent_bytes");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "sent_bytes");
     for (size_t i = 0; i < from->rank_count; i++) {
         jw_array_begin(w);
         for (size_t k = 0; k < from->rank_count; k++) {
@@ -52,8 +50,7 @@ static void write_experts(struct json_write *w, const struct ranks_collectives *
 /* Of the time in which a rank's device communicates, what other kernels hide. */
 static void write_overlap(struct json_write *w, const struct ranks_collectives *from)
 {
-    jw_key(w, "overlap");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "overlap");
     for (size_t i = 0; i < from->rank_count; i++) {
         int64_t hidden_ns = from->hidden_ns[i];
         int64_t exposed_ns = rows_sub(from->communication_ns[i], hidden_ns);
@@ -94,8 +91,7 @@ static void write_parts(struct field_out *out, const void *answer_void, const vo
         return;
     }
     struct json_write *w = out->json;
-    jw_key(w, "ranks");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "ranks");
     for (uint32_t p = from->first[row->instance]; p < from->first[row->instance + 1]; p++) {
         const struct collective_part *part = &from->parts[p];
         jw_object_begin(w);

@@ -84,8 +84,7 @@ static void write_warning(struct json_write *w, const char *code, int64_t count)
 
 void ranks_warnings(struct json_write *w, const struct ranks_verdict *verdict)
 {
-    jw_key(w, "warnings");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "warnings");
     write_warning(w, "rank_twice", verdict->twice_count);
     write_warning(w, "clock_islands", verdict->island_count > 1 ? verdict->island_count : 0);
     write_warning(w, "steps_left_out", verdict->left_out_steps);

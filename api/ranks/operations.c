@@ -83,8 +83,7 @@ bool ranks_pipeline_get(struct api_call *call, struct err *err)
 static void
 write_parts(struct json_write *w, const char *key, const struct what_if_parts *parts, size_t step)
 {
-    jw_key(w, key);
-    jw_object_begin(w);
+    jw_key_object_begin(w, key);
     for (size_t i = 0; i < parts->count; i++) {
         const struct what_if_part *part = &parts->items[i];
         jw_key_double(w, part->name,
@@ -110,8 +109,7 @@ static void write_change(struct json_write *w, const struct what_if_change *chan
 
 static void write_steps(struct json_write *w, const struct what_if *from, bool per_step)
 {
-    jw_key(w, "steps");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "steps");
     for (size_t s = 0; s < from->step_count; s++) {
         const struct what_if_step *step = &from->steps[s];
         jw_object_begin(w);
@@ -131,8 +129,7 @@ static void write_steps(struct json_write *w, const struct what_if *from, bool p
 /* Types that the answer had to do without. */
 static void write_missing(struct json_write *w, uint32_t missing)
 {
-    jw_key(w, "missing");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "missing");
     for (int type = 0; type < OPERATION_TYPE_COUNT; type++) {
         if ((missing & 1U << type) != 0) {
             jw_string(w, operation_type_name((enum operation_type)type));
@@ -158,18 +155,15 @@ bool ranks_what_if_get(struct api_call *call, struct err *err)
     jw_key_double(&w, "no_delay_s", from.no_delay_s);
     jw_key_double(&w, "ideal_s", from.ideal_s);
     write_all_parts(&w, &from, ALL_STEPS);
-    jw_key(&w, "worst_ranks");
-    jw_object_begin(&w);
-    jw_key(&w, "ranks");
-    jw_array_begin(&w);
+    jw_key_object_begin(&w, "worst_ranks");
+    jw_key_array_begin(&w, "ranks");
     for (size_t i = 0; i < from.worst_rank_count; i++) {
         jw_int(&w, from.worst_ranks[i]);
     }
     jw_array_end(&w);
     write_change(&w, &from.worst);
     jw_object_end(&w);
-    jw_key(&w, "last_stage");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "last_stage");
     write_change(&w, &from.last_stage);
     jw_object_end(&w);
     write_missing(&w, from.missing);

@@ -86,8 +86,7 @@ static void write_row(struct json_write *w, const struct lane_row *row, const st
     jw_key_int(w, "trace", row->trace);
     jw_key_known_int(w, "matches", found->is_gone ? INT64_MIN : (int64_t)found->total);
     jw_key_bool(w, "matches_is_lower_bound", found->total >= COUNT_MAX);
-    jw_key(w, "hits");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "hits");
     for (size_t i = 0; i < found->count; i++) {
         write_hit(w, &found->hits[i].event, row->shift_ns);
     }
@@ -103,8 +102,7 @@ static bool write_answer(struct api_call *call, const struct search *search, str
     bool ok = true;
     jw_object_begin(&w);
     jw_key_string(&w, "q", search->q);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "rows");
     while (ok && searched < search->place_count && (searched == 0 || monotonic_ms() < end_ms)) {
         const struct lane_row *row = &search->rows[search->places[searched++]];
         struct found found;

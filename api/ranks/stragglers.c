@@ -64,8 +64,7 @@ struct shown {
 static void
 write_cells(struct json_write *w, const char *key, const struct shown *shown, const int64_t *cells)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t r = shown->ranks.first; r < shown->ranks.end; r++) {
         jw_array_begin(w);
         for (size_t s = shown->steps.first; s < shown->steps.end; s++) {
@@ -84,8 +83,7 @@ static void write_excess(struct json_write *w, const struct culprit_row *row)
         jw_key_null(w, "excess");
         return;
     }
-    jw_key(w, "excess");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "excess");
     for (int c = 0; c < CAUSE_COUNT; c++) {
         jw_key_int(w, keys[c], row->excess_ns[c]);
     }
@@ -100,8 +98,7 @@ static void write_culprit(struct json_write *w, const struct culprit_row *row)
     jw_key_known_int(w, "margin_ns", row->margin_ns);
     jw_key_string(w, "cause", row->rank == INT64_MIN ? NULL : rank_cause_name(row->cause));
     write_excess(w, row);
-    jw_key(w, "kernels");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "kernels");
     for (size_t k = 0; k < row->kernel_count; k++) {
         jw_object_begin(w);
         jw_key_string(w, "name", row->kernels[k].name);
@@ -114,8 +111,7 @@ static void write_culprit(struct json_write *w, const struct culprit_row *row)
 
 static void write_recurrence(struct json_write *w, const struct ranks_verdict *verdict)
 {
-    jw_key(w, "recurrence");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "recurrence");
     for (size_t i = 0; i < verdict->recurrence_count; i++) {
         const struct recurrence_row *row = &verdict->recurrence[i];
         jw_object_begin(w);
@@ -130,8 +126,7 @@ static void write_recurrence(struct json_write *w, const struct ranks_verdict *v
 static void write_verdict(struct json_write *w, const struct ranks_verdict *verdict)
 {
     bool is_persistent = verdict->kind == VERDICT_PERSISTENT;
-    jw_key(w, "verdict");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "verdict");
     jw_key_string(w, "kind", rank_verdict_name(verdict->kind));
     jw_key_known_int(w, "rank", verdict->rank);
     jw_key_int(w, "steps", verdict->culprit_steps);
@@ -148,20 +143,17 @@ static void write_answer(struct api_call *call, const struct shown *shown)
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     write_verdict(&w, verdict);
-    jw_key(&w, "ranks");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "ranks");
     for (size_t r = shown->ranks.first; r < shown->ranks.end; r++) {
         jw_int(&w, verdict->clocks[r].rank);
     }
     jw_array_end(&w);
-    jw_key(&w, "traces");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "traces");
     for (size_t r = shown->ranks.first; r < shown->ranks.end; r++) {
         jw_int(&w, verdict->clocks[r].trace);
     }
     jw_array_end(&w);
-    jw_key(&w, "steps");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "steps");
     for (size_t s = shown->steps.first; s < shown->steps.end; s++) {
         jw_int(&w, verdict->steps[s]);
     }
@@ -169,8 +161,7 @@ static void write_answer(struct api_call *call, const struct shown *shown)
     write_cells(&w, "step_ns", shown, verdict->step_ns);
     write_cells(&w, "wait_ns", shown, verdict->wait_ns);
     write_cells(&w, "work_ns", shown, verdict->work_ns);
-    jw_key(&w, "culprits");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "culprits");
     for (size_t s = shown->steps.first; s < shown->steps.end; s++) {
         write_culprit(&w, &verdict->culprits[s]);
     }

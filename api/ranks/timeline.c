@@ -24,8 +24,7 @@ struct answer {
 
 static void write_steps(struct json_write *w, const struct ranks_verdict *verdict)
 {
-    jw_key(w, "steps");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "steps");
     for (size_t s = 0; s < verdict->step_count; s++) {
         jw_object_begin(w);
         jw_key_int(w, "step", verdict->steps[s]);
@@ -132,8 +131,7 @@ static bool write_window(struct api_call *call,
     jw_key_int(&w, "start_ns", window->of.start_ns);
     jw_key_int(&w, "end_ns", window->end_ns);
     jw_key_int(&w, "pixel_ns", window->of.pixel_ns);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "rows");
     for (size_t i = 0; ok && i < window->place_count; i++) {
         struct rank_levels *levels = NULL;
         struct arena arena;

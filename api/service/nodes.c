@@ -34,8 +34,7 @@ bool nodes_list(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "nodes");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "nodes");
     for (size_t i = 0; i < count; i++) {
         write_node(&w, &rows[i]);
     }

@@ -132,8 +132,7 @@ static void write_graph(struct api_call *call,
         jw_key_int(&w, "against", request->against_id);
         jw_key_int(&w, "against_steps", graph->steps[1]);
     }
-    jw_key(&w, "nodes");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "nodes");
     for (size_t i = 0; i < graph->count; i++) {
         write_node(&w, &graph->nodes[i], has_against);
     }

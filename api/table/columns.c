@@ -69,8 +69,7 @@ static char *put_double(char *at, double value)
 /* Room for `count` items of so many bytes, behind the opened array; NULL without memory. */
 static char *begin(struct json_write *w, const char *key, size_t count, size_t item_bytes)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     return count > SIZE_MAX / item_bytes ? NULL : buf_reserve(w->out, count * item_bytes);
 }
 

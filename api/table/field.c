@@ -113,8 +113,7 @@ void field_null(struct field_out *out, const char *name)
 void field_texts(struct field_out *out, const char *name, const char *const *texts, size_t count)
 {
     if (out->notation == FIELD_JSON) {
-        jw_key(out->json, name);
-        jw_array_begin(out->json);
+        jw_key_array_begin(out->json, name);
         for (size_t i = 0; i < count; i++) {
             jw_string(out->json, texts[i]);
         }
@@ -262,8 +261,7 @@ void field_rows(struct json_write *w,
                 size_t count)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < count; i++) {
         field_row(&out, table, (const unsigned char *)rows + i * table->row_bytes, 0);
     }

@@ -202,8 +202,7 @@ static void write_odd_steps(struct json_write *w, const struct trace_results *re
 {
     struct query_odd_steps odd;
     query_odd_steps(results, &odd);
-    jw_key(w, "odd_steps");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "odd_steps");
     for (size_t i = 0; i < odd.count; i++) {
         const struct step_row *row = odd.items[i].row;
         jw_object_begin(w);
@@ -218,8 +217,7 @@ static void write_odd_steps(struct json_write *w, const struct trace_results *re
 
 static void write_health(struct json_write *w, const struct trace_results *results)
 {
-    jw_key(w, "health");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "health");
     jw_key(w, "warnings");
     render_warnings(w, &results->warnings);
     write_odd_steps(w, results);
@@ -319,8 +317,7 @@ void render_overview(struct json_write *w, struct trace_results *results)
     write_tensor_core(w, results);
     write_top_operator(w, results);
     write_top_kernel(w, results);
-    jw_key(w, "step_rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "step_rows");
     for (size_t i = 0; i < results_step_count(results) && i < STEP_ROWS_MAX; i++) {
         write_step(w, &results->steps[i]);
     }

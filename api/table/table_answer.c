@@ -34,8 +34,7 @@ void table_answer(struct api_call *call, bool csv, const struct table_answer *an
     struct json_write w = call_json_long(call, false);
     struct field_out out = {.notation = FIELD_JSON, .json = &w};
     jw_object_begin(&w);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "rows");
     for (size_t i = 0; i < answer->count; i++) {
         answer->write_row(&out, answer->table, i);
     }

@@ -285,8 +285,7 @@ void table_view_members(struct json_write *w, const struct table_view *view, con
 void table_view_rows(struct json_write *w, const char *key, const struct table_view *view)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < view->count; i++) {
         write_row(&out, view, i);
     }

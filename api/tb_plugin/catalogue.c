@@ -22,8 +22,7 @@ bool plugin_runs(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json(call, true);
     jw_object_begin(&w);
-    jw_key(&w, "runs");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "runs");
     for (size_t i = 0; i < count; i++) {
         jw_string(&w, runs[i].name);
     }

@@ -304,11 +304,9 @@ void plugin_put_column(struct json_write *w,
 
 void plugin_begin_pie_rows(struct json_write *w)
 {
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "columns");
     plugin_put_column(w, "string", "name", NULL);
     plugin_put_column(w, "number", "value", NULL);
     jw_array_end(w);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "rows");
 }

@@ -70,12 +70,10 @@ static void put_metadata(struct json_write *w,
                          const char *const *legends,
                          size_t legend_count)
 {
-    jw_key(w, "metadata");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "metadata");
     jw_key_string(w, "title", title);
     if (legend_count > 0) {
-        jw_key(w, "legends");
-        jw_array_begin(w);
+        jw_key_array_begin(w, "legends");
         for (size_t i = 0; i < legend_count; i++) {
             jw_string(w, legends[i]);
         }
@@ -115,8 +113,7 @@ static void put_parts(struct json_write *w,
 {
     const struct query_worker *worker = &view->workers[item->worker];
     struct plugin_unit unit = plugin_ticks(worker->results);
-    jw_key(w, worker->trace->worker);
-    jw_array_begin(w);
+    jw_key_array_begin(w, worker->trace->worker);
     for (size_t i = 0; i < part_count; i++) {
         if (item->is_empty[i]) {
             jw_int(w, 0);
@@ -147,8 +144,7 @@ static void put_mean(struct json_write *w,
             ticks[part] += table->items[i].ticks[part];
         }
     }
-    jw_key(w, view->workers[worker].trace->worker);
-    jw_array_begin(w);
+    jw_key_array_begin(w, view->workers[worker].trace->worker);
     for (size_t part = 0; part < table->part_count; part++) {
         double mean = steps == 0 ? 0 : sums[part] / (double)steps;
         jw_int(w, (int64_t)mean);
@@ -161,10 +157,8 @@ static void put_steps(struct json_write *w,
                       const struct query_distributed *view,
                       const struct step_table *table)
 {
-    jw_key(w, "data");
-    jw_object_begin(w);
-    jw_key(w, "all");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "data");
+    jw_key_object_begin(w, "all");
     for (size_t i = 0; i < view->worker_count; i++) {
         put_mean(w, view, table, i);
     }
@@ -177,8 +171,7 @@ static void put_steps(struct json_write *w,
         if (!is_first) {
             continue;
         }
-        jw_key(w, table->items[i].step == NULL ? "null" : table->items[i].step);
-        jw_object_begin(w);
+        jw_key_object_begin(w, table->items[i].step == NULL ? "null" : table->items[i].step);
         for (size_t j = i; j < table->count; j++) {
             if (same_step(table->items[j].step, table->items[i].step)) {
                 put_parts(w, view, &table->items[j], table->part_count);
@@ -278,8 +271,7 @@ static void put_comm_columns(struct json_write *w)
                                         "Avg Latency (us)",
                                         "Data Transfer Time (us)",
                                         "Avg Data Transfer Time (us)"};
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "columns");
     plugin_put_column(w, "string", "Name", NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         plugin_put_column(w, "number", names[i], NULL);
@@ -313,15 +305,12 @@ bool plugin_distributed_commops(struct api_call *call, struct err *err)
     struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
     put_metadata(&w, "Communication Operations Stats", NULL, 0);
-    jw_key(&w, "data");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "data");
     for (size_t i = 0; i < view.worker_count; i++) {
         const struct query_worker *worker = &view.workers[i];
-        jw_key(&w, worker->trace->worker);
-        jw_object_begin(&w);
+        jw_key_object_begin(&w, worker->trace->worker);
         put_comm_columns(&w);
-        jw_key(&w, "rows");
-        jw_array_begin(&w);
+        jw_key_array_begin(&w, "rows");
         for (size_t j = 0; j < worker->op_count; j++) {
             put_comm_op(&w, &worker->ops[j], plugin_ticks(worker->results));
         }
@@ -338,8 +327,7 @@ bool plugin_distributed_commops(struct api_call *call, struct err *err)
 static void put_gpu(struct json_write *w, struct api_call *call, const struct gpu_row *gpu)
 {
     const char *key = call_format(call, "GPU%lld", (long long)gpu->id);
-    jw_key(w, key == NULL ? "" : key);
-    jw_object_begin(w);
+    jw_key_object_begin(w, key == NULL ? "" : key);
     if (gpu->name != NULL) {
         jw_key_string(w, "Name", gpu->name);
     }
@@ -361,8 +349,7 @@ static void put_process(struct json_write *w,
                         const struct trace_results *results)
 {
     const char *key = call_format(call, "Process %s", place->process);
-    jw_key(w, key == NULL ? "" : key);
-    jw_object_begin(w);
+    jw_key_object_begin(w, key == NULL ? "" : key);
     for (size_t i = 0; i < results->gpu_count; i++) {
         put_gpu(w, call, &results->gpus[i]);
     }
@@ -392,8 +379,7 @@ put_nodes(struct json_write *w, struct api_call *call, const struct query_distri
         if (!is_first) {
             continue;
         }
-        jw_key(w, places[i].node);
-        jw_object_begin(w);
+        jw_key_object_begin(w, places[i].node);
         for (size_t j = i; j < view->worker_count; j++) {
             if (strcmp(places[j].node, places[i].node) == 0) {
                 put_process(w, call, &places[j], view->workers[j].results);
@@ -422,8 +408,7 @@ bool plugin_distributed_gpuinfo(struct api_call *call, struct err *err)
     }
     jw_object_begin(&w);
     put_metadata(&w, "Device Information", NULL, 0);
-    jw_key(&w, "data");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "data");
     bool ok = put_nodes(&w, call, &view);
     jw_object_end(&w);
     jw_object_end(&w);

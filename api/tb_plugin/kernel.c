@@ -27,8 +27,7 @@ static const char occupancy_tooltip[] =
 static void begin_pie(struct json_write *w)
 {
     jw_object_begin(w);
-    jw_key(w, "total");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "total");
     plugin_begin_pie_rows(w);
 }
 
@@ -98,21 +97,17 @@ bool plugin_kernel_tc_pie(struct api_call *call, struct err *err)
 static void begin_table(struct json_write *w)
 {
     jw_object_begin(w);
-    jw_key(w, "metadata");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "metadata");
     jw_key_string(w, "sort", "Total Duration (us)");
     jw_object_end(w);
-    jw_key(w, "data");
-    jw_object_begin(w);
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_object_begin(w, "data");
+    jw_key_array_begin(w, "columns");
 }
 
 static void begin_rows(struct json_write *w)
 {
     jw_array_end(w);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "rows");
 }
 
 static void end_table(struct json_write *w)

@@ -128,8 +128,7 @@ put_unit_number(struct json_write *w, const char *name, const char *unit, const 
 
 static void put_stat_columns(struct json_write *w, const char *unit)
 {
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "columns");
     jw_object_begin(w);
     jw_key_string(w, "name", "Operator Name");
     jw_key_string(w, "type", "string");
@@ -188,19 +187,16 @@ put_stats(struct api_call *call, const struct memory_stats *stats, const struct 
     }
     (void)snprintf(sort, sizeof sort, "Self Size Increase (%s)", units->memory);
     jw_object_begin(&w);
-    jw_key(&w, "metadata");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "metadata");
     jw_key_string(&w, "title", "Memory View");
     jw_key_string(&w, "default_device", device);
     jw_key_string(&w, "search", "Operator Name");
     jw_key_string(&w, "sort", sort);
     jw_object_end(&w);
     put_stat_columns(&w, units->memory);
-    jw_key(&w, "rows");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "rows");
     for (size_t i = 0; i < stats->device_count; i++) {
-        jw_key(&w, stats->devices[i].device);
-        jw_array_begin(&w);
+        jw_key_array_begin(&w, stats->devices[i].device);
         for (size_t j = 0; j < stats->devices[i].row_count; j++) {
             put_stat_row(&w, &stats->devices[i].rows[j], units);
         }
@@ -321,8 +317,7 @@ static bool put_device_names(struct json_write *w,
     }
     qsort((void *)names, count, sizeof *names, compare_names);
     jw_key_string(w, "default_device", device);
-    jw_key(w, "devices");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "devices");
     for (size_t i = 0; i < count; i++) {
         jw_string(w, names[i]);
     }
@@ -336,8 +331,7 @@ static void put_curve_metadata(struct json_write *w,
                                const struct memory_units *units,
                                const struct trace_results *results)
 {
-    jw_key(w, "peaks");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "peaks");
     for (size_t i = 0; i < count; i++) {
         char text[COLUMN_BYTES + 64];
         const struct memory_point *peak = &curves[i].points[curves[i].peak];
@@ -346,8 +340,7 @@ static void put_curve_metadata(struct json_write *w,
         jw_key_string(w, curves[i].device, text);
     }
     jw_object_end(w);
-    jw_key(w, "totals");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "totals");
     jw_object_end(w);
     jw_key(w, "first_ts");
     plugin_put_us(w, plugin_ns(results), results->first_event_ns);
@@ -359,8 +352,7 @@ static void put_curve_metadata(struct json_write *w,
 
 static void put_curve_columns(struct json_write *w, const struct memory_units *units)
 {
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "columns");
     put_unit_number(w, "Time", units->time, "Since the profiler began.");
     put_unit_number(w, "Allocated", units->memory, "In use.");
     put_unit_number(w, "Reserved", units->memory, "In use, or kept for the next allocation.");
@@ -378,16 +370,14 @@ static bool put_curves(struct api_call *call,
     bool with_steps = patch == NULL || strcmp(patch, "False") != 0;
     struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
-    jw_key(&w, "metadata");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "metadata");
     if (!put_device_names(&w, call, curves, count)) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the names of the devices");
     }
     put_curve_metadata(&w, curves, count, units, results);
     jw_object_end(&w);
     put_curve_columns(&w, units);
-    jw_key(&w, "rows");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "rows");
     for (size_t i = 0; i < count; i++) {
         struct scaled_curve scaled;
         jw_key(&w, curves[i].device);
@@ -448,8 +438,7 @@ static void put_block(struct json_write *w,
 
 static void put_block_columns(struct json_write *w, const struct memory_units *units)
 {
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "columns");
     jw_object_begin(w);
     jw_key_string(w, "name", "Operator");
     jw_key_string(w, "type", "string");
@@ -489,8 +478,7 @@ static void put_block_rows(struct json_write *w,
     const char *devices[MEMORY_DEVICES_MAX];
     size_t device_count = list_devices(devices, blocks, count);
     for (size_t d = 0; d < device_count; d++) {
-        jw_key(w, devices[d]);
-        jw_array_begin(w);
+        jw_key_array_begin(w, devices[d]);
         for (size_t i = 0; i < count; i++) {
             if (strcmp(blocks[i].device, devices[d]) == 0) {
                 put_block(w, &blocks[i], units, ticks);
@@ -512,14 +500,12 @@ static void put_blocks(struct api_call *call,
         device = better_default(device, blocks[i].device);
     }
     jw_object_begin(&w);
-    jw_key(&w, "metadata");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "metadata");
     jw_key_string(&w, "title", "Memory Events");
     jw_key_string(&w, "default_device", device);
     jw_object_end(&w);
     put_block_columns(&w, units);
-    jw_key(&w, "rows");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "rows");
     put_block_rows(&w, blocks, count, units, plugin_ticks(results));
     jw_object_end(&w);
     jw_object_end(&w);

@@ -188,11 +188,9 @@ static void answer_table(struct api_call *call, struct table *table)
     sort_rows(table, device ? device_self : host_self);
     struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
-    jw_key(&w, "metadata");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "metadata");
     jw_key_string(&w, "sort", device ? "device_self_duration" : "host_self_duration");
-    jw_key(&w, "tooltips");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "tooltips");
     jw_key_string(&w, "tc_eligible", "Whether Tensor Cores can do the work of this operator.");
     jw_key_string(&w, "tc_self_ratio",
                   "Share of Tensor Core kernels in the time of the operator's own kernels.");
@@ -200,8 +198,7 @@ static void answer_table(struct api_call *call, struct table *table)
                   "Share of Tensor Core kernels in the time of all kernels below the operator.");
     jw_object_end(&w);
     jw_object_end(&w);
-    jw_key(&w, "data");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "data");
     for (size_t i = 0; i < table->count; i++) {
         put_row(&w, table, table->sorted[i].row);
     }

@@ -42,8 +42,7 @@ static double mean_cost_us(const struct trace_results *results, enum time_catego
 
 static void put_step_columns(struct json_write *w, const struct trace_results *results)
 {
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "columns");
     plugin_put_column(w, "string", "Step", NULL);
     for (unsigned role = 0; role < TIME_CATEGORY_COUNT; role++) {
         if (!render_shows_time_category(results, (enum time_category)role)) {
@@ -53,8 +52,7 @@ static void put_step_columns(struct json_write *w, const struct trace_results *r
         jw_object_begin(w);
         jw_key_string(w, "type", "string");
         jw_key_string(w, "role", "tooltip");
-        jw_key(w, "p");
-        jw_object_begin(w);
+        jw_key_object_begin(w, "p");
         jw_key_string(w, "html", "true");
         jw_object_end(w);
         jw_object_end(w);
@@ -91,8 +89,7 @@ static void put_step_rows(struct json_write *w, const struct trace_results *resu
 {
     struct buf html;
     buf_init(&html, 1 << 16);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "rows");
     for (size_t i = 0; i < results->step_count; i++) {
         const struct step_row *step = &results->steps[i];
         jw_array_begin(w);
@@ -112,16 +109,14 @@ static void put_step_rows(struct json_write *w, const struct trace_results *resu
 static void put_performance(struct json_write *w, const struct trace_results *results)
 {
     double total_us = mean_total_us(results);
-    jw_key(w, "performance");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "performance");
     jw_object_begin(w);
     jw_key_string(w, "name", "Average Step Time");
     jw_key_string(w, "description", "");
     jw_key(w, "value");
     plugin_put_rounded(w, total_us);
     jw_key_int(w, "extra", 100);
-    jw_key(w, "children");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "children");
     for (unsigned role = 0; role < TIME_CATEGORY_COUNT; role++) {
         if (!render_shows_time_category(results, (enum time_category)role)) {
             continue;
@@ -201,8 +196,7 @@ static void put_environments(struct json_write *w,
 {
     char workers[24];
     (void)snprintf(workers, sizeof workers, "%zu", plugin_worker_count(run));
-    jw_key(w, "environments");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "environments");
     put_titled(w, "Number of Worker(s)", workers);
     put_titled(w, "Device Type", render_shows_device(results) ? device_label(results) : "CPU");
     jw_array_end(w);
@@ -252,11 +246,9 @@ static void put_devices(struct json_write *w, const struct trace_results *result
     const char *label = device_label(results);
     char title[32];
     (void)snprintf(title, sizeof title, "%s Summary", label);
-    jw_key(w, "gpu_metrics");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "gpu_metrics");
     jw_key_string(w, "title", title);
-    jw_key(w, "data");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "data");
     for (size_t i = 0; i < results->device_count; i++) {
         if (i > 0) {
             put_titled(w, "<hr/>", "");
@@ -285,8 +277,7 @@ bool plugin_overview(struct api_call *call, struct err *err)
     const struct trace_results *results = request.results;
     struct json_write w = call_json_long(call, true);
     jw_object_begin(&w);
-    jw_key(&w, "steps");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "steps");
     put_step_columns(&w, results);
     put_step_rows(&w, results);
     jw_object_end(&w);

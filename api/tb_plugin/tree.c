@@ -109,8 +109,7 @@ static void put_module_column(struct json_write *w, const char *name, const char
 
 static void put_module_columns(struct json_write *w)
 {
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "columns");
     put_module_column(w, "Module Name", "name", true);
     put_module_column(w, "Occurences", "occurences", false);
     put_module_column(w, "Operators", "operators", false);

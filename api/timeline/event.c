@@ -62,8 +62,7 @@ static void write_flows(struct json_write *w, const struct timeline_event *event
     static const char *const kinds[] = {[TIMELINE_FLOW_LAUNCH] = "launch",
                                         [TIMELINE_FLOW_FWDBWD] = "fwdbwd",
                                         [TIMELINE_FLOW_OTHER] = "other"};
-    jw_key(w, "flows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "flows");
     for (size_t i = 0; i < event->flow_count; i++) {
         const struct timeline_partner *partner = &event->flows[i];
         bool is_known = partner->kind < TIMELINE_FLOW_OTHER;
@@ -82,8 +81,7 @@ static void write_places(struct json_write *w,
                          const struct timeline_partner *places,
                          size_t count)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(w);
         write_partner(w, &places[i]);

@@ -153,8 +153,7 @@ static bool read_search(struct search *search, const struct api_call *call, stru
 
 static void write_names(struct json_write *w, const struct found_names *names)
 {
-    jw_key(w, "names");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "names");
     for (size_t i = 0; i < names->count; i++) {
         const struct timeline_label *label = &names->rows[i].label;
         jw_object_begin(w);
@@ -221,8 +220,7 @@ bool search_get(struct api_call *call, struct err *err)
     jw_key_int(&w, "total", (int64_t)search->total);
     jw_key_bool(&w, "total_is_lower_bound", search->total >= COUNT_MAX);
     write_names(&w, &search->names);
-    jw_key(&w, "hits");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "hits");
     for (size_t i = 0; i < search->count; i++) {
         write_hit(&w, &search->hits[i]);
     }

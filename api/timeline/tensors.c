@@ -77,8 +77,7 @@ static void write_tensor(struct json_write *w,
     jw_key_string(w, "device", tensor->device);
     jw_key_int(w, "elements", tensor->elements);
     jw_key_int(w, "element_bytes", tensor->element_bytes);
-    jw_key(w, is_input ? "written_by" : "read_by");
-    jw_array_begin(w);
+    jw_key_array_begin(w, is_input ? "written_by" : "read_by");
     for (size_t i = 0; i < tensor->link_count; i++) {
         write_link(w, &tensor->links[i], links);
     }
@@ -94,8 +93,7 @@ static void write_side(struct json_write *w,
                        size_t count,
                        const struct links *links)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < count; i++) {
         write_tensor(w, &tensors[i], strcmp(key, "inputs") == 0, links);
     }

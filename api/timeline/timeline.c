@@ -29,8 +29,7 @@ static const char *const kind_names[] = {
 
 static void write_series(struct json_write *w, const struct timeline_track *track)
 {
-    jw_key(w, "series");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "series");
     for (uint32_t i = 0; i < track->lane_count; i++) {
         jw_string(w, track->series[i]);
     }
@@ -61,8 +60,7 @@ static void write_track(struct json_write *w, const struct timeline_track *track
 static void write_steps(struct json_write *w, const struct trace_results *results)
 {
     size_t count = results_step_count(results);
-    jw_key(w, "steps");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "steps");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "name", results->steps[i].name);
@@ -88,8 +86,7 @@ bool timeline_tracks(struct api_call *call, struct err *err)
     jw_key_int(&w, "end_ns", timeline->end_ns);
     jw_key_int(&w, "events", trace->event_count);
     jw_key_int(&w, "flows", (int64_t)timeline->flow_count);
-    jw_key(&w, "tracks");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "tracks");
     for (uint32_t i = 0; i < timeline->track_count; i++) {
         write_track(&w, &timeline->tracks[i], i);
     }
@@ -221,8 +218,7 @@ write_labels(struct json_write *w, struct arena *arena, const struct timeline_wi
     size_t count = named_labels(window);
     bool is_cut = names_bytes(window) > NAMES_MAX_BYTES;
     size_t max_bytes = is_cut ? NAMES_MAX_BYTES / count : SIZE_MAX;
-    jw_key(w, "labels");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "labels");
     for (size_t i = 0; i < count; i++) {
         const struct timeline_label *label = &window->labels[i];
         jw_object_begin(w);
@@ -294,8 +290,7 @@ static void write_slices(struct json_write *w, const struct timeline_block *slic
 static void write_points(struct json_write *w, const struct timeline_points *points)
 {
     size_t count = points->item_count;
-    jw_key(w, "points");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "points");
     columns_ints(w, "start_ns", points->start_ns, count);
     columns_uints(w, "lane", points->lane, count);
     columns_uints(w, "event", points->event, count);
@@ -307,8 +302,7 @@ static void write_points(struct json_write *w, const struct timeline_points *poi
 
 static void write_tracks(struct json_write *w, const struct timeline_window *window)
 {
-    jw_key(w, "tracks");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "tracks");
     for (size_t i = 0; i < window->track_count; i++) {
         struct timeline_track_window *track = &window->tracks[i];
         if (track->slices.item_count == 0 && track->points.item_count == 0) {

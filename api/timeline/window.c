@@ -133,11 +133,9 @@ static void write_table(struct json_write *w,
                         void (*write_row)(struct field_out *out, const void *table, size_t at))
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, key);
-    jw_object_begin(w);
+    jw_key_object_begin(w, key);
     jw_key_int(w, "total", (int64_t)count);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "rows");
     for (size_t i = 0; i < shown(count, limit); i++) {
         write_row(&out, figures, i);
     }
@@ -149,8 +147,7 @@ static void write_table(struct json_write *w,
 static void write_roles(struct json_write *w, const struct figures *figures)
 {
     int64_t rest_ns = rows_sub(figures->end_ns, figures->start_ns);
-    jw_key(w, "roles");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "roles");
     for (int role = 0; role < TIME_OTHER; role++) {
         int64_t role_ns = figures->results->role_ns[role];
         jw_key_int(w, time_category_name((enum time_category)role), role_ns);

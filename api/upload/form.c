@@ -289,8 +289,7 @@ static void wait_for_jobs(struct form *form)
 
 static void write_errors(struct json_write *w, const struct form *form)
 {
-    jw_key(w, "errors");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "errors");
     for (size_t i = 0; i < form->count; i++) {
         if (form->files[i].failed) {
             jw_object_begin(w);
@@ -306,8 +305,7 @@ static void write_errors(struct json_write *w, const struct form *form)
 
 static bool write_traces(struct json_write *w, const struct form *form, struct err *err)
 {
-    jw_key(w, "traces");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "traces");
     for (size_t i = 0; i < form->count; i++) {
         const struct form_file *file = &form->files[i];
         if (!file->failed &&
@@ -322,8 +320,7 @@ static bool write_traces(struct json_write *w, const struct form *form, struct e
 /* Files whose job is not waited for: those that were there already stand among the traces. */
 static bool write_jobs(struct json_write *w, const struct form *form, struct err *err)
 {
-    jw_key(w, "jobs");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "jobs");
     for (size_t i = 0; i < form->count; i++) {
         const struct form_file *file = &form->files[i];
         if (file->failed || file->submission.already) {

@@ -23,14 +23,12 @@ static bool answer_list(struct api_call *call, const struct outcome *outcome, st
     struct json_write w = call_json(call, false);
     upload_answer_run_location(call);
     jw_object_begin(&w);
-    jw_key(&w, "traces");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "traces");
     if (!catalogue_json_traces(&w, call, outcome->trace_ids, outcome->trace_count, err)) {
         return false;
     }
     jw_array_end(&w);
-    jw_key(&w, "errors");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "errors");
     catalogue_json_failures(&w, call->params[1], outcome->failures, outcome->failure_count);
     jw_array_end(&w);
     jw_object_end(&w);

@@ -46,8 +46,7 @@ bool call_tree_threads(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "threads");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "threads");
     for (uint32_t t = 0; t < tree->thread_count; t++) {
         const struct call_thread *thread = &tree->threads[t];
         jw_object_begin(&w);
@@ -113,8 +112,7 @@ static const char *name_of(const struct call_tree *tree, uint32_t node)
 static void
 write_path(struct json_write *w, const struct call_tree *tree, const uint32_t *path, size_t count)
 {
-    jw_key(w, "path");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "path");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(w);
         jw_key_int(w, "node", path[i]);
@@ -186,8 +184,7 @@ static bool answer_part(struct api_call *call, const struct request *request, st
     jw_key_int(&w, "node", node);
     jw_key_int(&w, "children", part.child_count);
     write_path(&w, tree, part.path, part.path_count);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "rows");
     for (size_t i = 0; i < part.row_count; i++) {
         write_row(&w, tree, &part.rows[i]);
     }
@@ -211,8 +208,7 @@ answer_search(struct api_call *call, const struct request *request, const char *
     jw_key_int(&w, "thread", request->thread);
     jw_key_string(&w, "q", q);
     jw_key_int(&w, "total", found.total);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "rows");
     for (size_t i = 0; i < found.row_count; i++) {
         const struct query_tree_match *row = &found.rows[i];
         jw_object_begin(&w);

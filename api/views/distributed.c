@@ -177,8 +177,7 @@ bool distributed_get(struct api_call *call, struct err *err)
     jw_object_begin(&w);
     jw_key_string(&w, "run", answer.run);
     jw_key_int(&w, "span", answer.span);
-    jw_key(&w, "spans");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "spans");
     for (size_t i = 0; i < answer.span_count; i++) {
         jw_int(&w, answer.spans[i]);
     }

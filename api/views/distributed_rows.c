@@ -27,8 +27,7 @@ write_worker(struct json_write *w, const struct distributed_answer *answer, size
     field_text(&out, "backend", worker_backend(results));
     field_int(&out, "collectives", worker->matched->log->op_count);
     field_int(&out, "matched", worker->matched->matched_count);
-    jw_key(w, "device_names");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "device_names");
     for (size_t i = 0; i < results->gpu_count; i++) {
         jw_string(w, results->gpus[i].name);
     }
@@ -61,16 +60,13 @@ write_step(struct json_write *w, const struct query_worker *worker, const struct
 static void write_overlap(struct json_write *w, const struct distributed_answer *answer)
 {
     const struct query_distributed *view = &answer->view;
-    jw_key(w, "overlap");
-    jw_object_begin(w);
-    jw_key(w, "steps");
-    jw_array_begin(w);
+    jw_key_object_begin(w, "overlap");
+    jw_key_array_begin(w, "steps");
     for (size_t i = 0; i < answer->step_count; i++) {
         jw_string(w, answer->steps[i]);
     }
     jw_array_end(w);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "rows");
     for (size_t i = 0; i < view->worker_count; i++) {
         for (size_t j = 0; j < view->workers[i].results->step_count; j++) {
             write_step(w, &view->workers[i], &view->workers[i].results->steps[j]);
@@ -99,10 +95,8 @@ static void write_wait(struct json_write *w,
 
 static void write_waits(struct json_write *w, const struct query_distributed *view)
 {
-    jw_key(w, "wait");
-    jw_object_begin(w);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_object_begin(w, "wait");
+    jw_key_array_begin(w, "rows");
     for (size_t i = 0; i < view->worker_count; i++) {
         for (size_t j = 0; j < view->workers[i].wait_count; j++) {
             write_wait(w, &view->workers[i], &view->workers[i].waits[j]);
@@ -136,8 +130,7 @@ static void write_operation(struct json_write *w,
 
 static void write_operations(struct json_write *w, const struct query_distributed *view)
 {
-    jw_key(w, "operations");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "operations");
     for (size_t i = 0; i < view->worker_count; i++) {
         for (size_t j = 0; j < view->workers[i].op_count; j++) {
             write_operation(w, &view->workers[i], &view->workers[i].ops[j]);
@@ -165,8 +158,7 @@ static void write_device(struct json_write *w,
 static void write_devices(struct json_write *w, const struct distributed_answer *answer)
 {
     const struct query_distributed *view = &answer->view;
-    jw_key(w, "devices");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "devices");
     for (size_t i = 0; i < view->worker_count; i++) {
         for (size_t j = 0; j < view->workers[i].results->gpu_count; j++) {
             write_device(w, answer, i, &view->workers[i].results->gpus[j]);
@@ -177,8 +169,7 @@ static void write_devices(struct json_write *w, const struct distributed_answer 
 
 void distributed_write(struct json_write *w, const struct distributed_answer *answer)
 {
-    jw_key(w, "workers");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "workers");
     for (size_t i = 0; i < answer->view.worker_count; i++) {
         write_worker(w, answer, i);
     }

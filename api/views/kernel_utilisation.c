@@ -68,8 +68,7 @@ static void write_metrics(struct field_out *out, const void *table_void, const v
 
 static void write_classes(struct json_write *w, const struct kernel_utilisation_totals *totals)
 {
-    jw_key(w, "classes");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "classes");
     for (unsigned use = 0; use < USE_CLASS_COUNT; use++) {
         jw_object_begin(w);
         jw_key_string(w, "class", use_class_name((enum use_class)use));
@@ -96,8 +95,7 @@ static void write_totals(struct json_write *w, const void *table_void)
     jw_key_double(w, "headroom_ns", totals->headroom_ns);
     write_classes(w, totals);
     field_rows(w, "transfers", &table_transfer, results->transfers, results->transfer_count);
-    jw_key(w, "bad_rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "bad_rows");
     for (size_t i = 0; i < results->bad_row_count; i++) {
         jw_string(w, results->bad_rows[i]);
     }
@@ -174,8 +172,7 @@ static void write_values(struct field_out *out, const void *table_void, const vo
         return;
     }
     size_t at = (size_t)((const struct kernel_utilisation_launch_row *)row - table->rows);
-    jw_key(w, "metrics");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "metrics");
     for (size_t i = table->first_value[at]; i < table->first_value[at + 1]; i++) {
         jw_key_double(w, table->values[i].metric, table->values[i].value);
     }

@@ -258,8 +258,7 @@ static void write_config_labels(struct json_write *w, const struct trace_results
         {"Grid", "Block", "Registers per thread", "Shared memory"},
         {"Kernel type", "Dim", "Tasktopo", "Tasktopo node"},
     };
-    jw_key(w, "config_labels");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "config_labels");
     for (size_t i = 0; i < 4 && has_launch_configs(results); i++) {
         jw_string(w, labels[results->mlu][i]);
     }
@@ -269,8 +268,7 @@ static void write_config_labels(struct json_write *w, const struct trace_results
 static void
 write_names(struct json_write *w, const char *key, const char *const *names, size_t count)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < count && i < UNMATCHED_MAX; i++) {
         jw_string(w, names[i]);
     }
@@ -285,8 +283,7 @@ static void write_match(struct json_write *w, const struct kernel_match *match)
         return;
     }
     jw_object_begin(w);
-    jw_key(w, "tables");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "tables");
     for (size_t i = 0; i < match->table_count; i++) {
         jw_int(w, match->table_ids[i]);
     }
@@ -304,8 +301,7 @@ static void write_members(struct json_write *w, const void *table_void)
 {
     const struct table *table = table_void;
     table_view_members(w, &table->view, groups[table->group]);
-    jw_key(w, "sums");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "sums");
     jw_key_int(w, "calls", table->sum_calls);
     jw_key_int(w, "total_ns", table->sum_ns);
     jw_object_end(w);

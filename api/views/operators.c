@@ -195,8 +195,7 @@ static void write_members(struct json_write *w, const void *table_void)
     const struct table *table = table_void;
     table_view_members(w, &table->view, groups[table->group]);
     jw_key_bool(w, "has_device", table->results->operators_have_device);
-    jw_key(w, "sums");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "sums");
     jw_key_int(w, "calls", table->sums.calls);
     jw_key_int(w, "host_self_ns", table->sums.host_self_ns);
     jw_key_int(w, "device_self_ns", table->sums.device_self_ns);

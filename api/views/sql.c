@@ -33,8 +33,7 @@ static void write_value(struct json_write *w, const struct store_sql_value *valu
 
 static void write_names(struct json_write *w, const char *const *names, size_t count)
 {
-    jw_key(w, "columns");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "columns");
     for (size_t i = 0; i < count; i++) {
         jw_string(w, names[i]);
     }
@@ -46,8 +45,7 @@ static void write_json(struct api_call *call, const struct store_sql_answer *ans
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     write_names(&w, answer->columns, answer->column_count);
-    jw_key(&w, "rows");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "rows");
     for (size_t row = 0; row < answer->row_count; row++) {
         jw_array_begin(&w);
         for (size_t i = 0; i < answer->column_count; i++) {
@@ -109,8 +107,7 @@ static bool answer_tables(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "tables");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "tables");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(&w);
         jw_key_string(&w, "name", tables[i].name);

@@ -144,18 +144,15 @@ static void write_json(struct buf *out,
     jw_init(&w, out, false);
     jw_object_begin(&w);
     if (compare->has_change) {
-        jw_key(&w, "change");
-        jw_object_begin(&w);
+        jw_key_object_begin(&w, "change");
         trace_change_members(&w, &compare->change);
         trace_change_name_members(&w, &compare->change);
-        jw_key(&w, "causes");
-        jw_object_begin(&w);
+        jw_key_object_begin(&w, "causes");
         trace_change_cause_members(&w, &compare->causes);
         jw_object_end(&w);
         jw_object_end(&w);
     }
-    jw_key(&w, "comparisons");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "comparisons");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(&w);
         comparison_json_members(&w, items[i]);

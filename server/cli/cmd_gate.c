@@ -15,8 +15,7 @@
 static void
 write_texts(struct json_write *w, const char *key, const char *const *texts, size_t count)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < count; i++) {
         jw_string(w, texts[i]);
     }
@@ -33,8 +32,7 @@ static void write_body(struct buf *body, const struct options *options)
     struct json_write w;
     jw_init(&w, body, false);
     jw_object_begin(&w);
-    jw_key(&w, "candidate");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "candidate");
     jw_key_string(&w, "run", candidate_of(options));
     jw_object_end(&w);
     if (options->run_project != NULL) {

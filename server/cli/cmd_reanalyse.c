@@ -19,8 +19,7 @@ static void write_body(struct buf *body, const struct options *options)
         jw_key_string(&w, "run", options->run);
     }
     if (options->trace_count > 0) {
-        jw_key(&w, "traces");
-        jw_array_begin(&w);
+        jw_key_array_begin(&w, "traces");
         for (size_t i = 0; i < options->trace_count; i++) {
             jw_int(&w, options->trace_ids[i]);
         }

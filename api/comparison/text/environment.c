@@ -26,8 +26,7 @@ void environment_json_members(struct json_write *w, const struct environment sid
     } else {
         jw_key_null(w, "comparable");
     }
-    jw_key(w, "environment");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "environment");
     for (int i = 0; i < ENVIRONMENT_FACT_COUNT; i++) {
         enum environment_fact fact = (enum environment_fact)i;
         if (!is_known(sides, fact)) {

@@ -27,8 +27,7 @@ static void put_name(struct json_write *w, const struct comparison_role *role)
 static void put_role(struct json_write *w, const char *key, const struct comparison_role *role)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, key);
-    jw_object_begin(w);
+    jw_key_object_begin(w, key);
     field_columns(&out, &table_comparison_role, role, 0);
     put_name(w, role);
     jw_object_end(w);
@@ -42,10 +41,8 @@ static void put_summary(struct json_write *w, const struct comparison *compariso
     environment_sentence(&verdict, comparison->environment);
     buf_puts(&verdict, verdict.len > 0 ? " " : "");
     words_verdict(&verdict, comparison);
-    jw_key(w, "summary");
-    jw_object_begin(w);
-    jw_key(w, "labels");
-    jw_array_begin(w);
+    jw_key_object_begin(w, "summary");
+    jw_key_array_begin(w, "labels");
     jw_string(w, roles[SIDE_BASE].label);
     jw_string(w, roles[SIDE_CANDIDATE].label);
     jw_array_end(w);
@@ -63,8 +60,7 @@ static void put_summary(struct json_write *w, const struct comparison *compariso
 
 static void put_cycles(struct json_write *w, const struct comparison *comparison)
 {
-    jw_key(w, "cycles");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "cycles");
     for (size_t i = 0; i < comparison->cycle_count; i++) {
         const double *dur_us = comparison->cycles[i].dur_us;
         double delta_us = dur_us[SIDE_CANDIDATE] - dur_us[SIDE_BASE];
@@ -104,8 +100,7 @@ static void put_finding(struct json_write *w, const struct comparison_finding *f
     jw_object_begin(w);
     field_columns(&out, &table_comparison_finding, finding, 0);
     jw_key_bool(w, "significant", finding->p_beta < WORDS_P_MAX);
-    jw_key(w, "metrics");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "metrics");
     for (size_t i = 0; i < finding->metric_count; i++) {
         const double *mu = finding->metrics[i].mu;
         jw_object_begin(w);
@@ -122,8 +117,7 @@ static void put_finding(struct json_write *w, const struct comparison_finding *f
 
 static void put_appeared(struct json_write *w, const struct comparison *comparison)
 {
-    jw_key(w, "appeared");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "appeared");
     for (size_t i = 0; i < comparison->appeared_count; i++) {
         const struct comparison_row *row = &comparison->rows[comparison->appeared[i]];
         jw_object_begin(w);
@@ -163,8 +157,7 @@ void comparison_json_head(struct json_write *w, const struct comparison *compari
     put_cycles(w, comparison);
     put_sentence(w, "overview", words_overview, comparison);
     put_sentence(w, "recommendation", words_recommendation, comparison);
-    jw_key(w, "findings");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "findings");
     for (size_t i = 0; i < comparison->finding_count; i++) {
         put_finding(w, &comparison->findings[i]);
     }
@@ -194,8 +187,7 @@ static void put_distinct(struct json_write *w,
     size_t count = seen == NULL ? 0 : strtab_count(seen) - 1;
     const char **texts = calloc(count + 1, sizeof *texts);
     w->out->failed = w->out->failed || seen == NULL || texts == NULL;
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     if (texts != NULL) {
         for (size_t i = 0; i < count; i++) {
             texts[i] = strtab_text(seen, (uint32_t)i + 1);

@@ -158,8 +158,7 @@ static bool read_request(struct answer *answer, struct api_call *call, struct er
 
 static void write_types(struct json_write *w, const char *key, const int64_t *by_type)
 {
-    jw_key(w, key);
-    jw_object_begin(w);
+    jw_key_object_begin(w, key);
     for (int i = 0; i < PATH_EDGE_TYPE_COUNT; i++) {
         jw_key_int(w, path_edge_type_text((enum path_edge_type)i), by_type[i]);
     }
@@ -168,15 +167,13 @@ static void write_types(struct json_write *w, const char *key, const int64_t *by
 
 static void write_path(struct json_write *w, const struct critical_path *path)
 {
-    jw_key(w, "path");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "path");
     jw_key_int(w, "nodes", path->path_nodes);
     jw_key_int(w, "events", (int64_t)path->event_count);
     jw_key_int(w, "edges", path->path_edges);
     write_types(w, "edges_by_type", path->path_edges_by_type);
     jw_object_end(w);
-    jw_key(w, "boundedness");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "boundedness");
     for (int i = 0; i < PATH_BOUND_COUNT; i++) {
         jw_object_begin(w);
         jw_key_string(w, "bound", path_bound_text((enum path_bound)i));
@@ -191,11 +188,9 @@ static void write_events(struct json_write *w, const struct answer *answer)
 {
     const struct path_event_row *rows = answer->view.rows;
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, "events");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "events");
     table_view_members(w, &answer->view, NULL);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "rows");
     for (size_t i = 0; i < answer->view.count; i++) {
         size_t at = answer->view.shown == NULL ? i : answer->view.shown[i];
         field_row(&out, &table_path_event, &rows[at], 0);
@@ -206,8 +201,7 @@ static void write_events(struct json_write *w, const struct answer *answer)
 
 static void write_edges(struct json_write *w, const struct answer *answer)
 {
-    jw_key(w, "edges");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "edges");
     jw_key_int(w, "total", answer->path.edge_total);
     field_rows(w, "rows", &table_path_edge, answer->path.edges, answer->path.edge_count);
     jw_object_end(w);
@@ -223,11 +217,9 @@ static void write_saving(struct json_write *w, int64_t length_ns, int64_t of_ns)
 
 static void write_what_if(struct json_write *w, const struct critical_path *path)
 {
-    jw_key(w, "what_if");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "what_if");
     write_saving(w, path->scaled_length_ns, path->length_ns);
-    jw_key(w, "names");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "names");
     for (size_t i = 0; i < path->gain_count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "name", path->gains[i].name);
@@ -246,8 +238,7 @@ static void write_answer(struct api_call *call, const struct answer *answer)
     jw_object_begin(&w);
     jw_key_string(&w, "annotation", answer->request.options.annotation);
     jw_key_string(&w, "instance", answer->instance);
-    jw_key(&w, "window");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "window");
     jw_key_int(&w, "start_ns", path->start_ns);
     jw_key_int(&w, "end_ns", path->end_ns);
     jw_object_end(&w);

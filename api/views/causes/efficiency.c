@@ -20,8 +20,7 @@ struct table {
 static void
 write_peaks(struct json_write *w, const struct device_peaks *device, enum formula_unit unit)
 {
-    jw_key(w, formula_unit_text(unit));
-    jw_object_begin(w);
+    jw_key_object_begin(w, formula_unit_text(unit));
     for (int i = 0; i < FORMULA_PRECISION_COUNT; i++) {
         if ((device->listed[unit] >> i & 1U) != 0) {
             jw_key_double(w, formula_precision_text((enum formula_precision)i),
@@ -61,8 +60,7 @@ static void write_members(struct json_write *w, const void *table_void)
     const struct efficiency *efficiency = &table->efficiency;
     write_device(w, &efficiency->device);
     table_view_members(w, &table->view, table->group_by);
-    jw_key(w, "totals");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "totals");
     jw_key_int(w, "calls", efficiency->calls);
     write_wide(w, "flops", efficiency->flops);
     write_wide(w, "matrix_flops", efficiency->matrix_flops);
@@ -70,8 +68,7 @@ static void write_members(struct json_write *w, const void *table_void)
     jw_key_int(w, "time_ns", efficiency->time_ns);
     jw_key_double(w, "mfu", efficiency->mfu);
     jw_object_end(w);
-    jw_key(w, "outside_operators");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "outside_operators");
     jw_key_int(w, "events", efficiency->outside_events);
     jw_key_int(w, "time_ns", efficiency->outside_time_ns);
     jw_object_end(w);

@@ -13,8 +13,7 @@
 
 static void write_causes(struct json_write *w, const struct idle_lane *lane)
 {
-    jw_key(w, "causes");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "causes");
     for (int i = 0; i < IDLE_CAUSE_COUNT; i++) {
         const struct causes_spread *cause = &lane->causes[i];
         jw_object_begin(w);
@@ -33,8 +32,7 @@ static void write_host(struct json_write *w,
                        const int64_t host_ns[HOST_KIND_COUNT],
                        int64_t idle_ns)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (int i = 0; i < HOST_KIND_COUNT; i++) {
         jw_object_begin(w);
         jw_key_string(w, "host", host_kind_text((enum host_kind)i));
@@ -51,8 +49,7 @@ static void write_lanes(struct json_write *w,
                         size_t count,
                         uint32_t parts)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < count; i++) {
         const struct idle_lane *lane = &lanes[i];
         jw_object_begin(w);
@@ -66,8 +63,7 @@ static void write_lanes(struct json_write *w,
 
 static void write_longest(struct json_write *w, const struct idle *idle)
 {
-    jw_key(w, "longest");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "longest");
     jw_key_int(w, "total", idle->gap_count);
     field_rows(w, "rows", &table_idle_gap, idle->longest, idle->longest_count);
     jw_object_end(w);
@@ -105,8 +101,7 @@ static void write_device(struct json_write *w, const struct idle_device_gaps *de
     field_members(w, &table_idle_lane, &device->lane, 0);
     columns_ints(w, "start_ns", device->start_ns, device->count);
     columns_ints(w, "duration_ns", device->duration_ns, device->count);
-    jw_key(w, "cause");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "cause");
     for (size_t i = 0; i < device->count; i++) {
         jw_int(w, (int64_t)device->causes[i]);
     }
@@ -119,26 +114,22 @@ static void write_gaps(struct json_write *w, const struct idle_gaps *gaps)
 {
     jw_object_begin(w);
     jw_key_int(w, "total", gaps->total);
-    jw_key(w, "left_out");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "left_out");
     jw_key_int(w, "gaps", gaps->left_out);
     jw_key_int(w, "idle_ns", gaps->left_out_ns);
     jw_object_end(w);
-    jw_key(w, "causes");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "causes");
     for (int i = 0; i < IDLE_CAUSE_COUNT; i++) {
         jw_string(w, idle_cause_text((enum idle_cause)i));
     }
     jw_array_end(w);
-    jw_key(w, "devices");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "devices");
     for (size_t i = 0; i < gaps->device_count; i++) {
         write_device(w, &gaps->devices[i]);
     }
     jw_array_end(w);
     if (gaps->has_chosen) {
-        jw_key(w, "gap");
-        jw_object_begin(w);
+        jw_key_object_begin(w, "gap");
         field_members(w, &table_idle_gap, &gaps->chosen, 0);
         write_host(w, "host_kinds", gaps->chosen_host_ns, gaps->chosen.duration_ns);
         jw_object_end(w);

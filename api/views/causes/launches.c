@@ -15,16 +15,14 @@
 
 static void write_spread(struct json_write *w, const char *key, const struct causes_spread *spread)
 {
-    jw_key(w, key);
-    jw_object_begin(w);
+    jw_key_object_begin(w, key);
     field_members(w, &table_causes_spread, spread, WHEN_TAIL);
     jw_object_end(w);
 }
 
 static void write_streams(struct json_write *w, const struct launches *launches)
 {
-    jw_key(w, "streams");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "streams");
     for (size_t i = 0; i < launches->stream_count; i++) {
         const struct launch_stream *stream = &launches->streams[i];
         const struct causes_spread *queue = &stream->queue;
@@ -32,8 +30,7 @@ static void write_streams(struct json_write *w, const struct launches *launches)
         jw_key_int(w, "device", stream->device);
         jw_key_int(w, "stream", stream->stream);
         jw_key_int(w, "launches", stream->launches);
-        jw_key(w, "queue");
-        jw_object_begin(w);
+        jw_key_object_begin(w, "queue");
         jw_key_int(w, "points", queue->count);
         jw_key_double(w, "mean", queue->mean_ns);
         jw_key_double(w, "std", queue->std_ns);
@@ -50,8 +47,7 @@ static void write_streams(struct json_write *w, const struct launches *launches)
 
 static void write_series(struct json_write *w, const struct launches *launches)
 {
-    jw_key(w, "series");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "series");
     for (size_t i = 0; i < launches->series_count; i++) {
         jw_object_begin(w);
         jw_key_int(w, "ts_ns", launches->series[i].ts_ns);

@@ -21,8 +21,7 @@ static void write_members(struct json_write *w, const void *table_void)
     const struct power *power = &table->power;
     table_view_members(w, &table->view, table->group_by);
     field_rows(w, "counters", &table_power_counter, power->counters, power->counter_count);
-    jw_key(w, "totals");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "totals");
     jw_key_double(w, "energy_j", power->energy_j);
     jw_key_int(w, "sampled_ns", power->sampled_ns);
     jw_key_int(w, "tokens", power->tokens);

@@ -23,8 +23,7 @@ static void write_members(struct json_write *w, const void *table_void)
     jw_key_int(w, "device_ns", operators->device_ns);
     jw_key(w, "companion");
     jw_known_int(w, operators->companion == 0 ? INT64_MIN : operators->companion);
-    jw_key(w, "alignment");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "alignment");
     jw_key_int(w, "equal", operators->alignment[ALIGN_EQUAL]);
     jw_key_int(w, "skipping", operators->alignment[ALIGN_SKIPPING]);
     jw_key_int(w, "failed", operators->alignment[ALIGN_FAILED]);

@@ -58,8 +58,7 @@ static void write_blocks(struct json_write *w, const struct device_time_blocks *
 
 static void write_classes(struct json_write *w, const struct device_time *times)
 {
-    jw_key(w, "classes");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "classes");
     for (size_t i = 0; i < times->class_count; i++) {
         const struct device_time_class *class = &times->classes[i];
         jw_object_begin(w);
@@ -75,8 +74,7 @@ static void write_classes(struct json_write *w, const struct device_time *times)
 
 static void write_kinds(struct json_write *w, const struct device_time *times)
 {
-    jw_key(w, "communication_kinds");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "communication_kinds");
     for (size_t i = 0; i < times->kind_count; i++) {
         const struct device_time_class *kind = &times->kinds[i];
         jw_object_begin(w);
@@ -91,8 +89,7 @@ static void write_kinds(struct json_write *w, const struct device_time *times)
 
 static void write_devices(struct json_write *w, const struct device_time *times)
 {
-    jw_key(w, "devices");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "devices");
     for (size_t i = 0; i < times->device_count; i++) {
         const struct device_time_device *device = &times->devices[i];
         jw_object_begin(w);

@@ -17,8 +17,7 @@ struct table {
 
 static void write_json_classes(struct json_write *w, const struct engine_classes *classes)
 {
-    jw_key(w, "classes");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "classes");
     for (size_t i = 0; i < classes->count; i++) {
         jw_key_int(w, classes->items[i].name, classes->items[i].device_ns);
     }
@@ -71,8 +70,7 @@ void engine_steps_members(struct json_write *w, const struct engine_steps *steps
     } else {
         jw_key_string(w, "engine", engine_text(steps->engine));
     }
-    jw_key(w, "phases");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "phases");
     for (size_t i = 0; i < steps->phase_count; i++) {
         write_phase(w, &steps->phases[i]);
     }

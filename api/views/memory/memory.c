@@ -28,8 +28,7 @@ static void write_sums(struct json_write *w, const struct query_memory *memory)
         sums.self_allocations = rows_add(sums.self_allocations, row->self_allocations);
         sums.self_allocated_bytes = rows_add(sums.self_allocated_bytes, row->self_allocated_bytes);
     }
-    jw_key(w, "sums");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "sums");
     jw_key_int(w, "calls", sums.calls);
     jw_key_int(w, "self_size_bytes", sums.self_size_bytes);
     jw_key_int(w, "self_allocations", sums.self_allocations);
@@ -54,12 +53,10 @@ static void write_device(struct json_write *w, const struct query_memory_device 
 static void write_blocks(struct json_write *w, const char *key, const struct query_blocks *blocks)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, key);
-    jw_object_begin(w);
+    jw_key_object_begin(w, key);
     jw_key_int(w, "count", blocks->count);
     jw_key_int(w, "size_bytes", blocks->size_bytes);
-    jw_key(w, "rows");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "rows");
     for (size_t i = 0; i < blocks->row_count; i++) {
         memory_block_row(&out, &blocks->rows[i]);
     }
@@ -76,15 +73,13 @@ static void write_members(struct json_write *w, const void *table_void)
     write_sums(w, memory);
     memory_window_members(w, &table->request.window);
     jw_key_string(w, "device", memory->device == NULL ? NULL : memory->device->device);
-    jw_key(w, "devices");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "devices");
     for (size_t i = 0; i < memory->device_count; i++) {
         write_device(w, &memory->devices[i]);
     }
     jw_array_end(w);
     write_blocks(w, "unreleased", &memory->unreleased);
-    jw_key(w, "at_peak");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "at_peak");
     for (size_t i = 0; i < memory->at_peak.row_count; i++) {
         memory_block_row(&out, &memory->at_peak.rows[i]);
     }

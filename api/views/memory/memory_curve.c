@@ -23,8 +23,7 @@ static bool put_points(struct json_write *w,
     if (!query_sample_memory(call_arena(call), curve, wanted, &chosen, &count, err)) {
         return false;
     }
-    jw_key(w, "points");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "points");
     for (size_t i = 0; i < count; i++) {
         const struct memory_point *point = &curve->points[chosen[i]];
         jw_array_begin(w);
@@ -50,8 +49,7 @@ static bool put_curve(struct json_write *w,
         return false;
     }
     jw_key_int(w, "total_points", (int64_t)curve->point_count);
-    jw_key(w, "peak");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "peak");
     jw_int(w, peak->ts);
     jw_int(w, memory_point_bytes(peak));
     jw_array_end(w);
@@ -70,8 +68,7 @@ static bool put_device(struct json_write *w,
     jw_object_begin(w);
     jw_key_string(w, "device", curves->device);
     bool ok = put_curve(w, call, curves, wanted, err);
-    jw_key(w, "components");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "components");
     for (size_t i = 1; ok && i < count; i++) {
         jw_object_begin(w);
         ok = put_curve(w, call, &curves[i], wanted, err);
@@ -215,8 +212,7 @@ bool memory_curve(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "devices");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "devices");
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && strcmp(curves[end].device, curves[i].device) == 0;) {
             end++;

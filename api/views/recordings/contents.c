@@ -10,13 +10,11 @@
 
 static void write_roles(struct json_write *w, const struct contents *contents)
 {
-    jw_key(w, "roles");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "roles");
     for (int role = 0; role < ROLE_COUNT; role++) {
         const struct role_sums *sums = &contents->roles[role];
         if (sums->count > 0) {
-            jw_key(w, record_role_name((enum record_role)role));
-            jw_object_begin(w);
+            jw_key_object_begin(w, record_role_name((enum record_role)role));
             jw_key_int(w, "count", sums->count);
             jw_key_int(w, "total_ns", sums->total_ns);
             jw_object_end(w);
@@ -27,8 +25,7 @@ static void write_roles(struct json_write *w, const struct contents *contents)
 
 static void write_skipped(struct json_write *w, const struct recorded *recorded)
 {
-    jw_key(w, "skipped");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "skipped");
     for (size_t i = 0; i < recorded->skipped_count; i++) {
         const struct skipped_records *skipped = &recorded->skipped[i];
         jw_object_begin(w);
@@ -42,8 +39,7 @@ static void write_skipped(struct json_write *w, const struct recorded *recorded)
 
 static void write_collectives(struct json_write *w, const struct recorded *recorded)
 {
-    jw_key(w, "collectives");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "collectives");
     for (size_t i = 0; i < recorded->collective_count; i++) {
         const struct collective_times *times = &recorded->collectives[i];
         jw_object_begin(w);
@@ -79,8 +75,7 @@ bool contents_get(struct api_call *call, struct err *err)
     jw_key_string(&w, "format_version", contents.recorded.format_version);
     write_roles(&w, &contents);
     field_rows(&w, "devices", &table_device_contents, contents.devices, contents.device_count);
-    jw_key(&w, "links");
-    jw_object_begin(&w);
+    jw_key_object_begin(&w, "links");
     jw_key_int(&w, "device_activities", contents.device_activities);
     jw_key_int(&w, "linked", contents.linked);
     jw_object_end(&w);
@@ -167,8 +162,7 @@ bool names_get(struct api_call *call, struct err *err)
 static void write_point(struct json_write *w, const struct memory_point_by_category *point)
 {
     jw_key_int(w, "t_ns", point->t_ns);
-    jw_key(w, "bytes");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "bytes");
     for (size_t i = 0; i < MEMORY_CATEGORIES; i++) {
         jw_key_int(w, memory_category_name(i), point->bytes[i]);
     }
@@ -181,16 +175,14 @@ write_categories(struct json_write *w, const struct memory_categories *memory, s
 {
     jw_object_begin(w);
     jw_key_int(w, "total_points", (int64_t)memory->count);
-    jw_key(w, "points");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "points");
     for (size_t i = 0; i < memory->count && (limit == 0 || i < limit); i++) {
         jw_object_begin(w);
         write_point(w, &memory->points[i]);
         jw_object_end(w);
     }
     jw_array_end(w);
-    jw_key(w, "peak");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "peak");
     jw_key_int(w, "point", (int64_t)memory->peak);
     write_point(w, &memory->points[memory->peak]);
     jw_object_end(w);

@@ -35,8 +35,7 @@ static bool read_request(struct api_call *call, struct snapshot_request *request
 
 static void write_classes(struct json_write *w, const struct snapshot_figures *figures)
 {
-    jw_key(w, "size_classes");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "size_classes");
     for (size_t i = 0; i < figures->class_count; i++) {
         jw_object_begin(w);
         jw_key_int(w, "upper_bytes", figures->classes[i].upper_bytes);
@@ -49,8 +48,7 @@ static void write_classes(struct json_write *w, const struct snapshot_figures *f
 
 static void write_oom(struct json_write *w, const struct snapshot_figures *figures)
 {
-    jw_key(w, "oom");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "oom");
     for (size_t i = 0; i < figures->oom_count; i++) {
         const struct snapshot_oom *oom = &figures->oom[i];
         jw_object_begin(w);
@@ -102,8 +100,7 @@ bool snapshot_get(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "devices");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "devices");
     for (size_t i = 0; i < answer.count; i++) {
         write_figures(&w, &answer.devices[i]);
     }
@@ -175,8 +172,7 @@ bool snapshot_curve_get(struct api_call *call, struct err *err)
     }
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
-    jw_key(&w, "points");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "points");
     for (size_t i = 0; i < answer.curve.count; i++) {
         jw_array_begin(&w);
         jw_int(&w, answer.curve.points[i].event);
@@ -197,8 +193,7 @@ static void write_lives(struct json_write *w, const struct snapshot_lives *lives
 {
     static const char *const keys[] = {"first", "end", "bytes", "low", "frame"};
     for (size_t column = 0; column < sizeof keys / sizeof *keys; column++) {
-        jw_key(w, keys[column]);
-        jw_array_begin(w);
+        jw_key_array_begin(w, keys[column]);
         for (size_t i = 0; i < lives->count; i++) {
             const struct snapshot_life_row *row = &lives->rows[i];
             const int64_t values[] = {row->first, row->end, row->bytes, row->low, row->frame};
@@ -206,8 +201,7 @@ static void write_lives(struct json_write *w, const struct snapshot_lives *lives
         }
         jw_array_end(w);
     }
-    jw_key(w, "frames");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "frames");
     for (size_t i = 0; i < lives->frame_count; i++) {
         jw_string(w, lives->frames[i]);
     }
@@ -226,8 +220,7 @@ static void write_window(struct json_write *w, const struct snapshot_lives *live
     jw_key_int(w, "in_window", lives->in_window);
     jw_key_int(w, "left_out_bytes", lives->left_out_bytes);
     jw_key_int(w, "shade_columns", SNAPSHOT_SHADE_COLUMNS);
-    jw_key(w, "shades");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "shades");
     for (size_t i = 0;
          lives->shades != NULL && i < (size_t)SNAPSHOT_SHADE_COLUMNS * SNAPSHOT_SHADE_ROWS; i++) {
         jw_int(w, lives->shades[i]);
@@ -269,8 +262,7 @@ bool snapshot_lives_get(struct api_call *call, struct err *err)
 
 static void write_cells(struct json_write *w, const char *key, const uint8_t *percent)
 {
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < SNAPSHOT_SEGMENT_CELLS; i++) {
         jw_int(w, percent[i]);
     }
@@ -317,8 +309,7 @@ bool snapshot_segments_get(struct api_call *call, struct err *err)
     struct json_write w = call_json_long(call, false);
     jw_object_begin(&w);
     jw_key_int(&w, "total", answer.segments.total);
-    jw_key(&w, "segments");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "segments");
     for (size_t i = 0; i < answer.segments.count; i++) {
         write_segment(&w, &answer.segments.rows[i]);
     }

@@ -239,6 +239,18 @@ void jw_key_int(struct json_write *w, const char *key, int64_t value)
     jw_int(w, value);
 }
 
+void jw_key_object_begin(struct json_write *w, const char *key)
+{
+    jw_key(w, key);
+    jw_object_begin(w);
+}
+
+void jw_key_array_begin(struct json_write *w, const char *key)
+{
+    jw_key(w, key);
+    jw_array_begin(w);
+}
+
 void jw_key_double(struct json_write *w, const char *key, double value)
 {
     jw_key(w, key);

@@ -37,6 +37,8 @@ void jw_key_string(struct json_write *w, const char *key, const char *text);
 void jw_key_int(struct json_write *w, const char *key, int64_t value);
 void jw_key_double(struct json_write *w, const char *key, double value);
 void jw_key_bool(struct json_write *w, const char *key, bool value);
+void jw_key_object_begin(struct json_write *w, const char *key); /* ends with jw_object_end */
+void jw_key_array_begin(struct json_write *w, const char *key);  /* ends with jw_array_end */
 void jw_key_null(struct json_write *w, const char *key);
 void jw_known_int(struct json_write *w, int64_t value); /* INT64_MIN writes null */
 void jw_key_known_int(struct json_write *w, const char *key, int64_t value);

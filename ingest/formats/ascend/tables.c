@@ -420,8 +420,7 @@ static void write_head(struct ascend_tables *tables)
         jw_raw(&w, tables->settings_text.ptr + 1, tables->settings_text.len - 1);
     }
     if (tables->rank != RELAY_NONE) {
-        jw_key(&w, "distributedInfo");
-        jw_object_begin(&w);
+        jw_key_object_begin(&w, "distributedInfo");
         jw_key_int(&w, "rank", tables->rank);
         jw_object_end(&w);
     }

@@ -253,8 +253,7 @@ static bool find_device(struct recording *recording, struct own *own, struct err
     if (ok && tables_next(&recording->tables, rows)) {
         struct json_write *w = &recording->relay.head;
         own->device = tables_int(rows, 1, 0);
-        jw_key(w, "distributedInfo");
-        jw_object_begin(w);
+        jw_key_object_begin(w, "distributedInfo");
         jw_key_int(w, "rank", tables_int(rows, 0, 0));
         jw_object_end(w);
     }

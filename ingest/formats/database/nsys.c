@@ -117,8 +117,7 @@ static bool write_head(struct recording *recording, struct err *err)
     if (!ok || rows == NULL) {
         return ok;
     }
-    jw_key(w, "deviceProperties");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "deviceProperties");
     while (tables_next(&recording->tables, rows)) {
         const char *name = tables_text(rows, 1, &len);
         jw_object_begin(w);
@@ -175,8 +174,7 @@ static void write_dim(struct json_write *w, const char *key, sqlite3_stmt *row, 
     if (sqlite3_column_type(row, column) != SQLITE_INTEGER) {
         return;
     }
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (int i = 0; i < 3; i++) {
         jw_int(w, tables_int(row, column + i, 1));
     }

@@ -135,8 +135,7 @@ static void write_asked(struct json_write *w, const struct asked *asked, enum re
     }
     for (size_t i = 0; i < 6 && role <= RELAY_COMMUNICATION && asked->bytes == RELAY_NONE; i++) {
         if (i % 3 == 0) {
-            jw_key(w, i == 0 ? "grid" : "block");
-            jw_array_begin(w);
+            jw_key_array_begin(w, i == 0 ? "grid" : "block");
         }
         jw_int(w, asked->sizes[i]);
         if (i % 3 == 2) {
@@ -317,8 +316,7 @@ static void write_dims(struct json_write *w, sqlite3_stmt *row, int group, int g
         return;
     }
     for (int of_grid = 1; of_grid >= 0; of_grid--) {
-        jw_key(w, of_grid != 0 ? "grid" : "block");
-        jw_array_begin(w);
+        jw_key_array_begin(w, of_grid != 0 ? "grid" : "block");
         for (int i = 0; i < 3; i++) {
             int64_t items = i64_max(tables_int(row, group + i, 1), 1);
             int64_t all = i64_max(tables_int(row, grid + i, 1), 1);

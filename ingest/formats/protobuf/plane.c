@@ -318,8 +318,7 @@ static void write_dim(struct json_write *w, const char *text, const char *word, 
         return;
     }
     at += strlen(word);
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (int i = 0; i < 3; i++) {
         char *end = NULL;
         long value = strtol(at, &end, 10);

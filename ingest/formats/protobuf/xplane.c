@@ -469,8 +469,7 @@ static bool read_planes(struct reader *reader,
     struct relay relay;
     bool ok = true;
     relay_init(&relay, "XLA");
-    jw_key(&relay.head, "deviceProperties");
-    jw_array_begin(&relay.head);
+    jw_key_array_begin(&relay.head, "deviceProperties");
     for (size_t i = 0; ok && i < reader->plane_count; i++) {
         ok = look_at_plane(reader, reader->planes[i], &relay.head, err);
     }

@@ -67,8 +67,7 @@ void relay_metrics_add(struct relay_metrics *metrics,
 void relay_metrics_write(const struct relay_metrics *metrics, struct json_write *w)
 {
     size_t begin = w->out->len;
-    jw_key(w, "kernel_metrics");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "kernel_metrics");
     for (size_t i = 0; i < metrics->count && w->out->len - begin < TEXT_BYTES_MAX; i++) {
         const struct relay_metric_sum *row = &metrics->rows[i];
         const struct key *key = &metrics->groups.keys[i];

@@ -91,8 +91,7 @@ static void key_said(struct json_write *w, const char *key, const char *text)
 void relay_op_types_write(const struct relay_op_types *types, struct json_write *w)
 {
     const struct relay_sums *sums = &types->sums;
-    jw_key(w, "op_types");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "op_types");
     for (size_t i = 0; i < sums->count; i++) {
         jw_object_begin(w);
         key_said(w, "name", text_of(sums, i, 0));
@@ -185,8 +184,7 @@ void relay_memory_record(struct relay_memory *memory,
 
 static void write_points(const struct relay_memory *memory, struct json_write *w)
 {
-    jw_key(w, "memory_points");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "memory_points");
     for (size_t i = 0; i < memory->point_count; i++) {
         const struct recorded_memory_point *point = &memory->points[i];
         jw_object_begin(w);
@@ -203,8 +201,7 @@ static void write_points(const struct relay_memory *memory, struct json_write *w
 
 void relay_memory_write(const struct relay_memory *memory, struct json_write *w)
 {
-    jw_key(w, "memory_names");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "memory_names");
     for (size_t i = 0; i < memory->names.count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "name", text_of(&memory->names, i, 0));
@@ -215,8 +212,7 @@ void relay_memory_write(const struct relay_memory *memory, struct json_write *w)
         jw_object_end(w);
     }
     jw_array_end(w);
-    jw_key(w, "memory_devices");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "memory_devices");
     for (size_t i = 0; i < memory->devices.count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "device", text_of(&memory->devices, i, 0));

@@ -180,8 +180,7 @@ void relay_begin(struct relay *relay, const struct relay_event *event)
     if (has_dur) {
         key_time(w, "dur", dur_ns);
     }
-    jw_key(w, "args");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "args");
     key_known(w, "External id", event->external_id);
     key_known(w, "device", event->device);
     key_known(w, "stream", event->stream);
@@ -211,8 +210,7 @@ void relay_label(struct relay *relay,
     jw_key_string(w, "name", kind);
     write_place(w, of);
     key_time(w, "ts", 0);
-    jw_key(w, "args");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "args");
     jw_key_string(w, "name", label);
     relay_end(relay);
 }
@@ -243,8 +241,7 @@ void relay_write_recorded(struct relay *relay, struct json_write *w)
                   relay->format_version[0] == '\0' ? NULL : relay->format_version);
     jw_key_int(w, "linked", relay->linked);
     jw_key_int(w, "tables_left_out", (int64_t)relay->warnings.by_code[WARN_TABLE].count);
-    jw_key(w, "skipped");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "skipped");
     for (size_t i = 0; i < relay->skip_count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "what", relay->skips[i].what);

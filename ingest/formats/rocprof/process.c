@@ -289,8 +289,7 @@ static void write_launch(struct json_write *w, const struct json_value *info)
         groups[i] = (i64_max(all, 1) - 1) / items[i] + 1;
     }
     for (int of_grid = 1; of_grid >= 0; of_grid--) {
-        jw_key(w, of_grid != 0 ? "grid" : "block");
-        jw_array_begin(w);
+        jw_key_array_begin(w, of_grid != 0 ? "grid" : "block");
         for (size_t i = 0; i < 3; i++) {
             jw_int(w, of_grid != 0 ? groups[i] : items[i]);
         }
@@ -428,8 +427,7 @@ static void write_devices(struct process *process, struct json_write *w)
     if (!process->has_devices || !json_walk_enter(&walk, '[')) {
         return;
     }
-    jw_key(w, "deviceProperties");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "deviceProperties");
     while (json_walk_item(&walk) && json_walk_value(&walk, &agent)) {
         if (rocprof_number(&agent, "type", 0) == AGENT_GPU) {
             write_device(process, w, &agent);

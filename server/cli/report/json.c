@@ -27,8 +27,7 @@ static void write_operators(struct json_write *w, const struct trace_results *re
     for (size_t i = 0; i < count; i++) {
         sum_ns += (double)self_ns(results, &rows[i]);
     }
-    jw_key(w, "operators");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "operators");
     for (size_t i = 0; i < count; i++) {
         render_operator(w, &rows[i], share_of(self_ns(results, &rows[i]), sum_ns));
     }
@@ -41,8 +40,7 @@ static void write_kernels(struct json_write *w, const struct trace_results *resu
     for (size_t i = 0; i < results->kernel_count; i++) {
         sum_ns += (double)results->kernels[i].total_ns;
     }
-    jw_key(w, "kernels");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "kernels");
     for (size_t i = 0; i < results->kernel_count; i++) {
         const struct kernel_row *row = &results->kernels[i];
         render_kernel(w, row, share_of(row->total_ns, sum_ns),
@@ -57,8 +55,7 @@ static void write_slices(struct json_write *w,
                          const struct slices *slices)
 {
     struct field_out out = {.notation = FIELD_JSON, .json = w};
-    jw_key(w, key);
-    jw_array_begin(w);
+    jw_key_array_begin(w, key);
     for (size_t i = 0; i < slices->count; i++) {
         slices_row(&out, by, &slices->rows[i]);
     }
@@ -78,8 +75,7 @@ static void write_places(struct json_write *w,
 {
     struct time_place *places;
     size_t count = time_places_find(&details->stacks, SIZE_MAX, arena, &places);
-    jw_key(w, "where_time_goes");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "where_time_goes");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "name", places[i].name);
@@ -101,8 +97,7 @@ static void write_overlaps(struct json_write *w,
 {
     struct overlap *overlaps;
     size_t count = overlaps_find(&details->device_time, arena, &overlaps);
-    jw_key(w, "overlap_headroom");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "overlap_headroom");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(w);
         jw_key_int(w, "device", overlaps[i].device);
@@ -124,8 +119,7 @@ static void write_gains(struct json_write *w,
 {
     struct gain gains[GAINS_MAX];
     size_t count = gains_find(details, arena, gains);
-    jw_key(w, "what_to_do_first");
-    jw_array_begin(w);
+    jw_key_array_begin(w, "what_to_do_first");
     for (size_t i = 0; i < count; i++) {
         jw_object_begin(w);
         jw_key_string(w, "kind", gains[i].kind);
@@ -145,16 +139,13 @@ static void write_details(struct json_write *w,
 {
     int64_t steps = report_step_count(results, details);
     struct arena arena;
-    jw_key(w, "device_time");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "device_time");
     device_time_members(w, &details->device_time);
     jw_object_end(w);
-    jw_key(w, "engine_steps");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "engine_steps");
     engine_steps_members(w, &details->engine_steps);
     jw_object_end(w);
-    jw_key(w, "slices");
-    jw_object_begin(w);
+    jw_key_object_begin(w, "slices");
     jw_key_int(w, "slices", details->names.slice_count);
     jw_key_int(w, "duration_ns", details->names.duration_ns);
     write_slices(w, "names", SLICES_BY_NAME, &details->names);
@@ -207,14 +198,12 @@ void report_json(const char *file_name, const struct pipeline_output *output, st
     jw_object_begin(&w);
     jw_key_string(&w, "file", file_name);
     jw_key_string(&w, "format", output->format);
-    jw_key(&w, "traces");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "traces");
     for (size_t i = 0; i < output->item_count; i++) {
         write_item(&w, &output->items[i]);
     }
     jw_array_end(&w);
-    jw_key(&w, "errors");
-    jw_array_begin(&w);
+    jw_key_array_begin(&w, "errors");
     for (size_t i = 0; i < output->failure_count; i++) {
         write_failure(&w, &output->failures[i]);
     }
