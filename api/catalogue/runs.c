@@ -58,20 +58,12 @@ struct list {
     const char **formats;
 };
 
-static int in_order(const void *left, const void *right)
-{
-    const struct listed *a = left;
-    const struct listed *b = right;
-    int order = order_i64(a->rank, b->rank);
-    order = order != 0 ? order : strcmp(a->trace->worker, b->trace->worker);
-    order = order != 0 ? order : order_i64(a->trace->span, b->trace->span);
-    return order != 0 ? order : order_i64(a->trace->id, b->trace->id);
-}
-
-static int by_text(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
+ORDER_BY(in_order,
+         struct listed,
+         ORDER_UP(rank),
+         ORDER_TEXT(trace->worker),
+         ORDER_UP(trace->span),
+         ORDER_UP(trace->id))
 
 static bool
 fill_list(struct list *list, struct arena *arena, const struct store_trace *traces, size_t count)
@@ -91,7 +83,7 @@ fill_list(struct list *list, struct arena *arena, const struct store_trace *trac
     }
     qsort(list->all, count, sizeof *list->all, in_order);
     qsort(list->spans, count, sizeof *list->spans, order_i64_at);
-    qsort(list->formats, count, sizeof *list->formats, by_text);
+    qsort(list->formats, count, sizeof *list->formats, order_text_at);
     return true;
 }
 

@@ -1,9 +1,9 @@
 #include "api/comparison/compare_counters.h"
 
 #include "api/table/rows.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What one trace counted; nothing when it is gone. */
 struct counted {
@@ -26,13 +26,7 @@ read_trace(struct counted *counted, struct api_call *call, int64_t trace_id, str
                           &counted->count, err);
 }
 
-static int compare_counters(const void *a_void, const void *b_void)
-{
-    const struct compare_counter *a = a_void;
-    const struct compare_counter *b = b_void;
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order : strcmp(a->host, b->host);
-}
+ORDER_BY(compare_counters, struct compare_counter, ORDER_TEXT(name), ORDER_TEXT(host))
 
 static void add_counters(struct compare_counters *out, const struct counted *counted)
 {

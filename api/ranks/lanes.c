@@ -14,12 +14,7 @@ struct trace_start {
     int64_t id, start_ns;
 };
 
-static int by_id(const void *left, const void *right)
-{
-    const struct trace_start *a = left;
-    const struct trace_start *b = right;
-    return order_i64(a->id, b->id);
-}
+ORDER_BY(by_id, struct trace_start, ORDER_UP(id))
 
 /* Starts of traces by their ids; NULL without memory. */
 static struct trace_start *starts_of(struct arena *arena, const struct query_ranks *ranks)

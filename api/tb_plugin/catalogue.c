@@ -4,6 +4,7 @@
 #include "api/table/table_params.h"
 #include "api/tb_plugin/common.h"
 #include "api/tb_plugin/handlers.h"
+#include "ingest/base/order.h"
 #include "ingest/tb_plugin/run_views.h"
 
 #include <stdlib.h>
@@ -95,11 +96,6 @@ bool plugin_workers(struct api_call *call, struct err *err)
     return true;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool unknown_worker(struct api_call *call, const struct plugin_run *run, struct err *err)
 {
     const struct store_trace *none = NULL;
@@ -127,7 +123,7 @@ bool plugin_spans(struct api_call *call, struct err *err)
     if (count == 0) {
         return unknown_worker(call, &run, err);
     }
-    qsort(spans, count, sizeof *spans, compare_texts);
+    qsort(spans, count, sizeof *spans, order_text_at);
     struct json_write w = call_json(call, true);
     jw_array_begin(&w);
     for (size_t i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
 #include "api/table/table_params.h"
 #include "api/tb_plugin/common.h"
 #include "api/tb_plugin/handlers.h"
+#include "ingest/base/order.h"
 #include "ingest/base/text/num.h"
 
 #include <math.h>
@@ -166,15 +167,10 @@ static void put_stat_row(struct json_write *w,
     jw_array_end(w);
 }
 
-static int compare_first_records(const void *left, const void *right)
-{
-    const struct memory_stat_device *a = left;
-    const struct memory_stat_device *b = right;
-    if (a->first_call != b->first_call) {
-        return a->first_call < b->first_call ? -1 : 1;
-    }
-    return (a->first_record > b->first_record) - (a->first_record < b->first_record);
-}
+ORDER_BY(compare_first_records,
+         struct memory_stat_device,
+         ORDER_UP(first_call),
+         ORDER_UP(first_record))
 
 static void
 put_stats(struct api_call *call, const struct memory_stats *stats, const struct memory_units *units)
@@ -294,13 +290,6 @@ static bool put_curve(struct json_write *w,
     return true;
 }
 
-static int compare_names(const void *left, const void *right)
-{
-    const char *const *a = left;
-    const char *const *b = right;
-    return strcmp(*a, *b);
-}
-
 static bool put_device_names(struct json_write *w,
                              struct api_call *call,
                              const struct memory_curve *curves,
@@ -315,7 +304,7 @@ static bool put_device_names(struct json_write *w,
         names[i] = curves[i].device;
         device = better_default(device, curves[i].device);
     }
-    qsort((void *)names, count, sizeof *names, compare_names);
+    qsort((void *)names, count, sizeof *names, order_text_at);
     jw_key_string(w, "default_device", device);
     jw_key_array_begin(w, "devices");
     for (size_t i = 0; i < count; i++) {

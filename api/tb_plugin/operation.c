@@ -1,6 +1,7 @@
 #include "api/call.h"
 #include "api/tb_plugin/common.h"
 #include "api/tb_plugin/handlers.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 
@@ -20,15 +21,7 @@ struct sorted_row {
     size_t index;
 };
 
-static int compare_rows(const void *a_void, const void *b_void)
-{
-    const struct sorted_row *a = a_void;
-    const struct sorted_row *b = b_void;
-    if (a->time_ns != b->time_ns) {
-        return a->time_ns > b->time_ns ? -1 : 1;
-    }
-    return (a->index > b->index) - (a->index < b->index);
-}
+ORDER_BY(compare_rows, struct sorted_row, ORDER_DOWN(time_ns), ORDER_UP(index))
 
 static int64_t device_total(const struct operator_row *row)
 {

@@ -43,27 +43,13 @@ struct figures {
 /* ---- sorting ---- */
 
 /* Rows lie in one array, so that their places tell who came first. */
-static int compare_places(const void *a, const void *b)
-{
-    return (a > b) - (a < b);
-}
+ORDER_BY(compare_operators,
+         struct operator_ref,
+         ORDER_DOWN(row->device_self_ns),
+         ORDER_DOWN(row->host_self_ns),
+         ORDER_UP(row))
 
-static int compare_operators(const void *a_void, const void *b_void)
-{
-    const struct operator_row *a = ((const struct operator_ref *)a_void)->row;
-    const struct operator_row *b = ((const struct operator_ref *)b_void)->row;
-    int order = order_i64(b->device_self_ns, a->device_self_ns);
-    order = order != 0 ? order : order_i64(b->host_self_ns, a->host_self_ns);
-    return order != 0 ? order : compare_places(a, b);
-}
-
-static int compare_kernels(const void *a_void, const void *b_void)
-{
-    const struct kernel_row *a = ((const struct kernel_ref *)a_void)->row;
-    const struct kernel_row *b = ((const struct kernel_ref *)b_void)->row;
-    int order = order_i64(b->total_ns, a->total_ns);
-    return order != 0 ? order : compare_places(a, b);
-}
+ORDER_BY(compare_kernels, struct kernel_ref, ORDER_DOWN(row->total_ns), ORDER_UP(row))
 
 static bool sort_rows(struct figures *figures, struct arena *arena, struct err *err)
 {

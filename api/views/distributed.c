@@ -3,6 +3,7 @@
 
 #include "api/handlers.h"
 #include "api/table/table_params.h"
+#include "ingest/base/order.h"
 #include "ingest/base/text/strtab.h"
 
 #include <inttypes.h>
@@ -39,13 +40,6 @@ static bool read_run(struct run_traces *run, struct api_call *call, struct err *
 
 /* ---- spans ---- */
 
-static int compare_spans(const void *left, const void *right)
-{
-    const int64_t *a = left;
-    const int64_t *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static bool list_spans(struct distributed_answer *answer,
                        struct api_call *call,
                        const struct run_traces *run,
@@ -58,7 +52,7 @@ static bool list_spans(struct distributed_answer *answer,
     for (size_t i = 0; i < run->count; i++) {
         answer->spans[i] = run->items[i]->span;
     }
-    qsort(answer->spans, run->count, sizeof *answer->spans, compare_spans);
+    qsort(answer->spans, run->count, sizeof *answer->spans, order_i64_at);
     for (size_t i = 0; i < run->count; i++) {
         if (i == 0 || answer->spans[i] != answer->spans[i - 1]) {
             answer->spans[answer->span_count++] = answer->spans[i];

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LIMIT_DEFAULT 1000
 
@@ -38,13 +37,10 @@ struct kernel_table {
     size_t metric_count;
 };
 
-static int compare_metrics(const void *a_void, const void *b_void)
-{
-    const struct kernel_utilisation_metric_row *a = a_void;
-    const struct kernel_utilisation_metric_row *b = b_void;
-    int order = order_i64(a->kernel, b->kernel);
-    return order != 0 ? order : strcmp(a->metric, b->metric);
-}
+ORDER_BY(compare_metrics,
+         struct kernel_utilisation_metric_row,
+         ORDER_UP(kernel),
+         ORDER_TEXT(metric))
 
 /* How many come before those of the kernel; `or_at`: and with them. */
 static size_t metrics_below(const struct kernel_table *table, int64_t kernel, bool or_at)

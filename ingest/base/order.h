@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline int order_i64(int64_t a, int64_t b)
 {
@@ -20,6 +21,24 @@ static inline int order_i64_at(const void *a, const void *b)
 static inline int order_u32_at(const void *a, const void *b)
 {
     return order_i64(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+static inline int order_size_at(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a;
+    size_t y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* By their bytes; NULL comes first. */
+static inline int order_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
+
+static inline int order_text_at(const void *a, const void *b)
+{
+    return order_text(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* How many of `count` elements of `bytes` are below the value (`or_at`: or equal to it), by the
@@ -48,5 +67,25 @@ static inline int order_f64_at(const void *a, const void *b)
     double y = *(const double *)b;
     return (x > y) - (x < y);
 }
+
+/* Defines a comparison of two elements for qsort, by one key after the other:
+ *
+ *     ORDER_BY(by_total, struct kernel_row, ORDER_DOWN(total_ns), ORDER_TEXT(name))
+ *
+ * A key is a member that ascends or descends (not NaN), a text, or any comparison of `a` with `b`.
+ */
+#define ORDER_BY(function, type, ...)                        \
+    static int function(const void *left, const void *right) \
+    {                                                        \
+        const type *a = left;                                \
+        const type *b = right;                               \
+        int order = 0;                                       \
+        (void)(__VA_ARGS__);                                 \
+        return order;                                        \
+    }
+#define ORDER_KEY(comparison) (order = order != 0 ? order : (comparison))
+#define ORDER_UP(member) ORDER_KEY((a->member > b->member) - (a->member < b->member))
+#define ORDER_DOWN(member) ORDER_KEY((a->member < b->member) - (a->member > b->member))
+#define ORDER_TEXT(member) ORDER_KEY(order_text(a->member, b->member))
 
 #endif

@@ -1,5 +1,6 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 #include "ingest/index/stages.h"
@@ -181,18 +182,7 @@ static bool find_profiler_steps(struct trace_index *index)
 /* ---- steps of a serving engine ---- */
 
 /* By start; the longer first, so that a step stands before those inside it. */
-static int compare_steps(const void *left, const void *right)
-{
-    const struct index_step *a = left;
-    const struct index_step *b = right;
-    if (a->start_ns != b->start_ns) {
-        return a->start_ns < b->start_ns ? -1 : 1;
-    }
-    if (a->end_ns != b->end_ns) {
-        return a->end_ns > b->end_ns ? -1 : 1;
-    }
-    return (a->event > b->event) - (a->event < b->event);
-}
+ORDER_BY(compare_steps, struct index_step, ORDER_UP(start_ns), ORDER_DOWN(end_ns), ORDER_UP(event))
 
 /* Once there is a detailed one, only those count: the others lie inside them. */
 static bool

@@ -1,6 +1,7 @@
 #include "server/auth/wrong_tokens.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/base/order.h"
 #include "ingest/base/thread.h"
 #include "server/guard/throttle.h"
 
@@ -29,12 +30,7 @@ struct wrong_tokens {
 
 /* ---- writing ---- */
 
-static int by_address(const void *a, const void *b)
-{
-    const struct store_wrong_tokens *left = a;
-    const struct store_wrong_tokens *right = b;
-    return strcmp(left->address, right->address);
-}
+ORDER_BY(by_address, struct store_wrong_tokens, ORDER_TEXT(address))
 
 /* Its place among them, or the one behind the last. */
 static size_t place_of(const struct wrong_tokens *wrong, const char *address)

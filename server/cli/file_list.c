@@ -1,5 +1,6 @@
 #include "server/cli/file_list.h"
 
+#include "ingest/base/order.h"
 #include "ingest/base/text/affix.h"
 #include "server/cli/text.h"
 
@@ -90,13 +91,6 @@ static bool read_directory(const char *directory,
     return ok;
 }
 
-static int compare_paths(const void *left, const void *right)
-{
-    const char *const *a = left;
-    const char *const *b = right;
-    return strcmp(*a, *b);
-}
-
 bool file_list_find(struct file_list *files,
                     const char *path,
                     bool (*wanted)(const char *name),
@@ -112,7 +106,7 @@ bool file_list_find(struct file_list *files,
         }
     }
     if (files->count > 0) {
-        qsort(files->paths, files->count, sizeof *files->paths, compare_paths);
+        qsort(files->paths, files->count, sizeof *files->paths, order_text_at);
     }
     return true;
 }

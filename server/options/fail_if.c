@@ -1,6 +1,7 @@
 #include "server/options/fail_if.h"
 
 #include "ingest/analysis/history/gate.h"
+#include "ingest/base/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,18 +78,7 @@ struct share {
     double duration_us;
 };
 
-static int compare_shares(const void *left, const void *right)
-{
-    const struct share *a = left;
-    const struct share *b = right;
-    if (a->trace != b->trace) {
-        return a->trace < b->trace ? -1 : 1;
-    }
-    if (a->cycle != b->cycle) {
-        return a->cycle < b->cycle ? -1 : 1;
-    }
-    return strcmp(a->device, b->device);
-}
+ORDER_BY(compare_shares, struct share, ORDER_UP(trace), ORDER_UP(cycle), ORDER_TEXT(device))
 
 static bool text_is(const char *text, const struct condition *condition)
 {

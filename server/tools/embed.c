@@ -2,6 +2,7 @@
  * LIST has one `served path<TAB>file` a line. Each becomes a struct asset with its bytes, its gzip
  * form where that is shorter, and an ETag made of its hash; in order of path, so that the server
  * can search them. VERSION is a file with the version of them all. */
+#include "ingest/base/order.h"
 #include "ingest/base/sha256.h"
 #include "ingest/base/text/buf.h"
 #include "server/http/gzip_encode.h"
@@ -56,10 +57,7 @@ static bool add_line(struct embed *embed, char *line)
     return (entry->path != NULL && entry->file != NULL) || complain("no memory", line);
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
-}
+ORDER_BY(compare_paths, struct entry, ORDER_TEXT(path))
 
 static bool read_list(struct embed *embed, const char *name)
 {

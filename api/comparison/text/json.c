@@ -2,6 +2,7 @@
 #include "api/comparison/text/text.h"
 #include "api/comparison/text/words.h"
 #include "api/table/field.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/base/text/strtab.h"
@@ -165,11 +166,6 @@ void comparison_json_head(struct json_write *w, const struct comparison *compari
     put_appeared(w, comparison);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Without memory the output fails, as when it cannot grow. */
 static void put_distinct(struct json_write *w,
                          const char *key,
@@ -192,7 +188,7 @@ static void put_distinct(struct json_write *w,
         for (size_t i = 0; i < count; i++) {
             texts[i] = strtab_text(seen, (uint32_t)i + 1);
         }
-        qsort(texts, count, sizeof *texts, compare_texts);
+        qsort(texts, count, sizeof *texts, order_text_at);
         for (size_t i = 0; i < count; i++) {
             jw_string(w, texts[i]);
         }

@@ -94,28 +94,14 @@ static bool is_allocator(const struct recorded_device_memory *of)
 }
 
 /* By name of the device; its allocator first, then as in the file. */
-static int compare_components(const void *left, const void *right)
-{
-    const struct recorded_device_memory *a = ((const struct placed *)left)->of;
-    const struct recorded_device_memory *b = ((const struct placed *)right)->of;
-    int order = strcmp(a->device, b->device);
-    if (order == 0 && is_allocator(a) != is_allocator(b)) {
-        order = is_allocator(a) ? -1 : 1;
-    }
-    return order != 0 ? order : (a > b) - (a < b);
-}
+ORDER_BY(compare_components,
+         struct placed,
+         ORDER_TEXT(of->device),
+         ORDER_KEY(is_allocator(b->of) - is_allocator(a->of)),
+         ORDER_UP(of))
 
 /* By component, then by time, then as in the file. */
-static int compare_points(const void *left, const void *right)
-{
-    const struct placed *a = left;
-    const struct placed *b = right;
-    if (a->place != b->place) {
-        return a->place < b->place ? -1 : 1;
-    }
-    int order = order_i64(a->point->time_ns, b->point->time_ns);
-    return order != 0 ? order : (a->point > b->point) - (a->point < b->point);
-}
+ORDER_BY(compare_points, struct placed, ORDER_UP(place), ORDER_UP(point->time_ns), ORDER_UP(point))
 
 static void add_point(struct memory_curve *curve, const struct recorded_memory_point *point)
 {

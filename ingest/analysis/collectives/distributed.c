@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/strtab.h"
 
@@ -202,12 +203,7 @@ bool distributed_match(struct distributed *out,
 
 /* ---- sums ---- */
 
-static int by_start(const void *left, const void *right)
-{
-    const struct collective_range *a = left;
-    const struct collective_range *b = right;
-    return (a->start > b->start) - (a->start < b->start);
-}
+ORDER_BY(by_start, struct collective_range, ORDER_UP(start))
 
 /* The length of ranges merged; they are sorted on the way [TB-15.2]. */
 static int64_t merged_length(struct collective_range *ranges, size_t count)

@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,15 +110,7 @@ int64_t collective_event_bytes(const struct event_classes *sel, uint32_t event)
 
 /* ---- ranges ---- */
 
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct collective_range *a = left;
-    const struct collective_range *b = right;
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    return (a->end < b->end) - (a->end > b->end);
-}
+ORDER_BY(compare_ranges, struct collective_range, ORDER_UP(start), ORDER_DOWN(end))
 
 static struct collective_range range_of(const struct event_classes *sel, uint32_t event)
 {

@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,18 +33,7 @@ static bool number_of(const char *text, int64_t *number, const char **behind)
 
 /* ---- the order ---- */
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct device_place *a = left;
-    const struct device_place *b = right;
-    if (a->side != b->side) {
-        return a->side < b->side ? -1 : 1;
-    }
-    if (a->pid != b->pid) {
-        return a->pid < b->pid ? -1 : 1;
-    }
-    return (a->number > b->number) - (a->number < b->number);
-}
+ORDER_BY(compare_places, struct device_place, ORDER_UP(side), ORDER_UP(pid), ORDER_UP(number))
 
 /* Each device once; numbers have at most 18 digits, so that two of them and a process make a key.
  */

@@ -3,6 +3,7 @@
 #include "ingest/analysis/util/ranges.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/affix.h"
 #include "ingest/index/sort.h"
@@ -365,15 +366,7 @@ bool contents_analyse(const struct trace *trace,
 
 /* ---- names ---- */
 
-static int by_total(const void *left, const void *right)
-{
-    const struct named_row *a = left;
-    const struct named_row *b = right;
-    if (a->total_ns != b->total_ns) {
-        return a->total_ns < b->total_ns ? 1 : -1;
-    }
-    return strcmp(a->name, b->name);
-}
+ORDER_BY(by_total, struct named_row, ORDER_DOWN(total_ns), ORDER_TEXT(name))
 
 static void add_named(struct named_row *row, int64_t dur_ns)
 {

@@ -5,6 +5,7 @@
 #include "ingest/analysis/kernel_classes/work_classes.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
 
@@ -307,16 +308,11 @@ static bool add_not_recorded(struct accounting *a)
 
 /* ---- rows ---- */
 
-static int compare_rows(const void *left, const void *right)
-{
-    const struct device_operator *a = left;
-    const struct device_operator *b = right;
-    if (a->device_ns != b->device_ns) {
-        return a->device_ns > b->device_ns ? -1 : 1;
-    }
-    int order = strcmp(device_owner_text(a->owner), device_owner_text(b->owner));
-    return order != 0 ? order : strcmp(a->name, b->name);
-}
+ORDER_BY(compare_rows,
+         struct device_operator,
+         ORDER_DOWN(device_ns),
+         ORDER_KEY(strcmp(device_owner_text(a->owner), device_owner_text(b->owner))),
+         ORDER_TEXT(name))
 
 /* Every row has work, and with it classes: those of row i begin at items[first]. */
 static bool write_rows(struct accounting *a, struct arena *arena, struct device_operators *out)

@@ -3,6 +3,7 @@
 #include "ingest/analysis/device_time/intervals.h"
 #include "ingest/analysis/kernel_classes/work_classes.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
 #include "ingest/index/sort.h"
@@ -318,20 +319,14 @@ static int by_size(int64_t a_ns, const char *a, int64_t b_ns, const char *b)
     return a_ns != b_ns ? (a_ns < b_ns) - (a_ns > b_ns) : strcmp(a, b);
 }
 
-static int compare_classes(const void *left, const void *right)
-{
-    const struct device_time_class *a = left;
-    const struct device_time_class *b = right;
-    return by_size(a->device_ns, a->name, b->device_ns, b->name);
-}
+ORDER_BY(compare_classes,
+         struct device_time_class,
+         ORDER_KEY(by_size(a->device_ns, a->name, b->device_ns, b->name)))
 
-static int compare_kernels(const void *left, const void *right)
-{
-    const struct device_time_kernel *a = left;
-    const struct device_time_kernel *b = right;
-    int order = by_size(a->device_ns, a->name, b->device_ns, b->name);
-    return order != 0 ? order : strcmp(a->class.name, b->class.name);
-}
+ORDER_BY(compare_kernels,
+         struct device_time_kernel,
+         ORDER_KEY(by_size(a->device_ns, a->name, b->device_ns, b->name)),
+         ORDER_TEXT(class.name))
 
 /* Drops those without an event: of other devices, or waits alone. */
 static size_t drop_empty(struct device_time_class *classes, size_t count)

@@ -3,9 +3,9 @@
 #include "ingest/analysis/devices/devices.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The first entry of the properties with each id: the value is its index. */
 static bool index_properties(struct id_map *by_id, const struct trace *trace)
@@ -48,12 +48,7 @@ static bool write_row(struct gpu_row *row,
     return device_says(from, arena, &row->name, &row->capability);
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-    const struct gpu_row *a = left;
-    const struct gpu_row *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
+ORDER_BY(compare_rows, struct gpu_row, ORDER_UP(id))
 
 bool gpus_run(struct trace_results *results, const struct event_classes *sel)
 {

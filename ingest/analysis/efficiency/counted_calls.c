@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NONE UINT32_MAX
 
@@ -387,12 +386,7 @@ static void take_all(struct taking *taking)
     }
 }
 
-static int compare_events(const void *a, const void *b)
-{
-    uint32_t x = ((const struct counted_call *)a)->event;
-    uint32_t y = ((const struct counted_call *)b)->event;
-    return (x > y) - (x < y);
-}
+ORDER_BY(compare_events, struct counted_call, ORDER_UP(event))
 
 static bool find_calls(struct counted_calls *calls,
                        const struct forest *forest,

@@ -1,6 +1,7 @@
 #include "ingest/analysis/history/metrics.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/num.h"
 
@@ -80,15 +81,7 @@ struct ranked {
     size_t position;
 };
 
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *left = a;
-    const struct ranked *right = b;
-    if (left->total != right->total) {
-        return left->total > right->total ? -1 : 1;
-    }
-    return (left->position > right->position) - (left->position < right->position);
-}
+ORDER_BY(compare_ranked, struct ranked, ORDER_DOWN(total), ORDER_UP(position))
 
 static size_t rank(struct ranked *items, size_t count)
 {

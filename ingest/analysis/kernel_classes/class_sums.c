@@ -1,10 +1,10 @@
 #include "ingest/analysis/kernel_classes/class_sums.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void class_sums_init(struct class_sums *sums)
 {
@@ -43,18 +43,7 @@ bool class_sums_add(struct class_sums *sums,
     return true;
 }
 
-static int compare(const void *left, const void *right)
-{
-    const struct class_sum *a = left;
-    const struct class_sum *b = right;
-    if (a->row != b->row) {
-        return a->row < b->row ? -1 : 1;
-    }
-    if (a->device_ns != b->device_ns) {
-        return a->device_ns > b->device_ns ? -1 : 1;
-    }
-    return strcmp(a->class, b->class);
-}
+ORDER_BY(compare, struct class_sum, ORDER_UP(row), ORDER_DOWN(device_ns), ORDER_TEXT(class))
 
 void class_sums_sort(struct class_sums *sums)
 {

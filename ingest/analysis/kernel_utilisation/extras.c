@@ -2,11 +2,11 @@
 #include "ingest/analysis/kernel_utilisation/rows.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- metrics ---- */
 
@@ -153,15 +153,7 @@ static void add_transfer(struct transfer_row *row, const struct kernel_table_lau
     row->size_bytes = is_known ? saturating_add(row->size_bytes, launch->size_bytes) : INT64_MIN;
 }
 
-static int by_total(const void *a, const void *b)
-{
-    const struct transfer_row *left = a;
-    const struct transfer_row *right = b;
-    if (left->total_ns != right->total_ns) {
-        return left->total_ns < right->total_ns ? 1 : -1;
-    }
-    return strcmp(left->name, right->name);
-}
+ORDER_BY(by_total, struct transfer_row, ORDER_DOWN(total_ns), ORDER_TEXT(name))
 
 bool kernel_utilisation_fill_transfers(struct kernel_utilisation *use)
 {

@@ -1,10 +1,10 @@
 /* Kernels of which a file has only the summary (cuda_gpu_kern_sum of Nsight Systems). */
 #include "ingest/analysis/kernel_utilisation/rows.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void add_summary(struct kernel_utilisation_row *row,
                         const struct kernel_table_summary *summary)
@@ -23,15 +23,7 @@ static void add_summary(struct kernel_utilisation_row *row,
     row->mean_ns = (double)row->total_ns / (double)row->launches;
 }
 
-static int by_total(const void *a, const void *b)
-{
-    const struct kernel_utilisation_row *left = a;
-    const struct kernel_utilisation_row *right = b;
-    if (left->total_ns != right->total_ns) {
-        return left->total_ns < right->total_ns ? 1 : -1;
-    }
-    return strcmp(left->full_name, right->full_name);
-}
+ORDER_BY(by_total, struct kernel_utilisation_row, ORDER_DOWN(total_ns), ORDER_TEXT(full_name))
 
 static bool
 new_row(struct kernel_utilisation *use, struct kernel_utilisation_row *row, uint32_t name)

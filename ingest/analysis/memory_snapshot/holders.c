@@ -2,6 +2,7 @@
 #include "ingest/analysis/memory_snapshot/memory_snapshot.h"
 #include "ingest/analysis/memory_snapshot/replay.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,15 +97,7 @@ static bool add_snapshot(struct frames *frames,
     return ok;
 }
 
-static int by_bytes(const void *left, const void *right)
-{
-    const struct snapshot_frame_row *a = left;
-    const struct snapshot_frame_row *b = right;
-    if (a->bytes != b->bytes) {
-        return a->bytes < b->bytes ? 1 : -1;
-    }
-    return strcmp(a->frame, b->frame);
-}
+ORDER_BY(by_bytes, struct snapshot_frame_row, ORDER_DOWN(bytes), ORDER_TEXT(frame))
 
 static bool hand_frames_on(const struct frames *frames,
                            struct arena *arena,

@@ -2,6 +2,7 @@
 #include "ingest/analysis/memory_snapshot/memory_snapshot.h"
 #include "ingest/analysis/memory_snapshot/replay.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,15 +20,7 @@ struct placed {
 
 /* ---- places ---- */
 
-static int by_address(const void *left, const void *right)
-{
-    const struct placed *a = left;
-    const struct placed *b = right;
-    if (a->address != b->address) {
-        return a->address < b->address ? -1 : 1;
-    }
-    return (a->life > b->life) - (a->life < b->life);
-}
+ORDER_BY(by_address, struct placed, ORDER_UP(address), ORDER_UP(life))
 
 static int64_t bytes_of(const struct snapshot_life *life)
 {
@@ -96,15 +89,7 @@ static double area_of(const struct box *box)
     return fmax(box->right - box->left, POINT_WIDE) * fmax(box->high - box->low, POINT_TALL);
 }
 
-static int by_area(const void *left, const void *right)
-{
-    const struct placed *a = left;
-    const struct placed *b = right;
-    if (a->area != b->area) {
-        return a->area < b->area ? 1 : -1;
-    }
-    return (a->life > b->life) - (a->life < b->life);
-}
+ORDER_BY(by_area, struct placed, ORDER_DOWN(area), ORDER_UP(life))
 
 /* A window without width or height gets one event, one byte. */
 static void close_window(struct snapshot_lives *lives, const struct snapshot_window *asked)
@@ -162,15 +147,7 @@ static void sum_steps(const double *steps, uint8_t *shades)
 
 /* ---- lives ---- */
 
-static int by_first(const void *left, const void *right)
-{
-    const struct snapshot_life_row *a = left;
-    const struct snapshot_life_row *b = right;
-    if (a->first != b->first) {
-        return a->first < b->first ? -1 : 1;
-    }
-    return a->end != b->end ? (a->end < b->end ? -1 : 1) : (a->low > b->low) - (a->low < b->low);
-}
+ORDER_BY(by_first, struct snapshot_life_row, ORDER_UP(first), ORDER_UP(end), ORDER_UP(low))
 
 /* Frames of the rows get numbers in order of their first row. */
 static bool number_frames(const struct memory_snapshot *snapshot,

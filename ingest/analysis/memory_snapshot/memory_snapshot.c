@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/memory_snapshot/replay.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,13 +149,6 @@ static void choose(const struct snapshot_replay *replay, size_t at, size_t chose
     chosen[3] = replay->reserved[at] > replay->reserved[chosen[3]] ? at : chosen[3];
 }
 
-static int by_place(const void *left, const void *right)
-{
-    size_t a = *(const size_t *)left;
-    size_t b = *(const size_t *)right;
-    return (a > b) - (a < b);
-}
-
 static void add_point(const struct memory_snapshot *snapshot,
                       const struct snapshot_device *device,
                       const struct snapshot_replay *replay,
@@ -181,7 +175,7 @@ static void add_pixel(const struct memory_snapshot *snapshot,
     for (size_t at = from; at < to; at++) {
         choose(replay, at, chosen);
     }
-    qsort(chosen, 4, sizeof *chosen, by_place);
+    qsort(chosen, 4, sizeof *chosen, order_size_at);
     for (size_t i = 0; i < 4; i++) {
         if (i == 0 || chosen[i] != chosen[i - 1]) {
             add_point(snapshot, device, replay, chosen[i], out);

@@ -2,6 +2,7 @@
 #include "ingest/analysis/memory_snapshot/memory_snapshot.h"
 #include "ingest/analysis/memory_snapshot/replay.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 
@@ -46,13 +47,7 @@ static int64_t key_of(const struct snapshot_segment_row *row, enum snapshot_segm
     return order == SNAPSHOT_BY_FREE ? row->free_bytes : row->total_bytes;
 }
 
-static int by_address(const void *left, const void *right)
-{
-    const struct snapshot_segment_row *a = left;
-    const struct snapshot_segment_row *b = right;
-    return (a->segment->address > b->segment->address) -
-           (a->segment->address < b->segment->address);
-}
+ORDER_BY(by_address, struct snapshot_segment_row, ORDER_UP(segment->address))
 
 static int by_key(const void *left, const void *right, enum snapshot_segment_order order)
 {

@@ -1,6 +1,7 @@
 #include "ingest/analysis/modules/modules.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 
 #include <stdlib.h>
@@ -313,13 +314,7 @@ struct top {
     uint32_t place;
 };
 
-static int compare_tops(const void *left, const void *right)
-{
-    const struct top *a = left;
-    const struct top *b = right;
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order : (a->place > b->place) - (a->place < b->place);
-}
+ORDER_BY(compare_tops, struct top, ORDER_TEXT(name), ORDER_UP(place))
 
 /* The top level stands in order of the shown names [TB-14b]. */
 static bool write_rows(struct writing *w)

@@ -254,13 +254,7 @@ struct step_count {
     bool is_whole; /* as many as in the fullest step of the rank */
 };
 
-static int by_step(const void *left, const void *right)
-{
-    const struct step_count *a = left;
-    const struct step_count *b = right;
-    int order = order_i64(a->step, b->step);
-    return order != 0 ? order : (a->member > b->member) - (a->member < b->member);
-}
+ORDER_BY(by_step, struct step_count, ORDER_UP(step), ORDER_UP(member))
 
 /* One entry a step of the member, behind `count`; returns the new count. */
 static size_t count_steps(
@@ -332,14 +326,11 @@ struct numbered {
     int64_t start_ns;
 };
 
-static int by_type(const void *left, const void *right)
-{
-    const struct numbered *a = left;
-    const struct numbered *b = right;
-    int order = order_i64(a->operation.step, b->operation.step);
-    order = order != 0 ? order : order_i64(a->operation.type, b->operation.type);
-    return order != 0 ? order : order_i64(a->start_ns, b->start_ns);
-}
+ORDER_BY(by_type,
+         struct numbered,
+         ORDER_UP(operation.step),
+         ORDER_UP(operation.type),
+         ORDER_UP(start_ns))
 
 /* The operations of a rank in chosen steps, numbered by type. */
 static size_t add_member(const struct deriving *d,

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* How far a transfer may stand outside of the computation that it belongs to [RANK-6.2]. */
 #define SLACK_S 50e-6
@@ -106,21 +105,12 @@ struct sort_item {
     uint32_t operation;
 };
 
-static int by_stage(const void *left, const void *right)
-{
-    const struct sort_item *a = left;
-    const struct sort_item *b = right;
-    if (a->key.stage != b->key.stage) {
-        return a->key.stage < b->key.stage ? -1 : 1;
-    }
-    if (a->start_s != b->start_s) {
-        return a->start_s < b->start_s ? -1 : 1;
-    }
-    if (a->key.seq_id != b->key.seq_id) {
-        return a->key.seq_id < b->key.seq_id ? -1 : 1;
-    }
-    return (a->key.type > b->key.type) - (a->key.type < b->key.type);
-}
+ORDER_BY(by_stage,
+         struct sort_item,
+         ORDER_UP(key.stage),
+         ORDER_UP(start_s),
+         ORDER_UP(key.seq_id),
+         ORDER_UP(key.type))
 
 static bool order_stages(struct linking *l)
 {

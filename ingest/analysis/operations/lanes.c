@@ -29,15 +29,12 @@ static bool is_same_lane(const struct operation *a, const struct operation *b)
 }
 
 /* Of one key in one lane the last row goes first. */
-static int by_lane(const void *left, const void *right)
-{
-    const struct place *a = left;
-    const struct place *b = right;
-    int order = order_i64(a->operation->step, b->operation->step);
-    order = order != 0 ? order : order_i64(a->operation->dp_rank, b->operation->dp_rank);
-    order = order != 0 ? order : compare_keys(key_of(a->operation), key_of(b->operation));
-    return order != 0 ? order : order_i64(b->at, a->at);
-}
+ORDER_BY(by_lane,
+         struct place,
+         ORDER_UP(operation->step),
+         ORDER_UP(operation->dp_rank),
+         ORDER_KEY(compare_keys(key_of(a->operation), key_of(b->operation))),
+         ORDER_DOWN(at))
 
 /* The operations lane by lane, by key; each key once. NULL without memory; to be freed. */
 static struct place *sort_operations(const struct operation_table *table, size_t *count)

@@ -2,6 +2,7 @@
 #include "ingest/analysis/operations/lanes.h"
 #include "ingest/analysis/operations/what_if.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,18 +18,7 @@ static bool is_compute(uint8_t type)
     return type == OPERATION_FORWARD_COMPUTE || type == OPERATION_BACKWARD_COMPUTE;
 }
 
-static int by_stage(const void *left, const void *right)
-{
-    const struct work *a = left;
-    const struct work *b = right;
-    if (a->stage != b->stage) {
-        return a->stage < b->stage ? -1 : 1;
-    }
-    if (a->start_s != b->start_s) {
-        return a->start_s < b->start_s ? -1 : 1;
-    }
-    return (a->end_s > b->end_s) - (a->end_s < b->end_s);
-}
+ORDER_BY(by_stage, struct work, ORDER_UP(stage), ORDER_UP(start_s), ORDER_UP(end_s))
 
 static int64_t to_ns(double seconds)
 {

@@ -3,6 +3,7 @@
 #include "ingest/analysis/operations/simulation.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -215,22 +216,9 @@ struct score {
     size_t cell;
 };
 
-static int by_score(const void *left, const void *right)
-{
-    const struct score *a = left;
-    const struct score *b = right;
-    if (a->slowdown != b->slowdown) {
-        return a->slowdown > b->slowdown ? -1 : 1;
-    }
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+ORDER_BY(by_score, struct score, ORDER_DOWN(slowdown), ORDER_UP(rank))
 
-static int by_rank(const void *left, const void *right)
-{
-    const struct score *a = left;
-    const struct score *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+ORDER_BY(by_rank, struct score, ORDER_UP(rank))
 
 static size_t replica_at(const struct operation_lanes *lanes, uint32_t dp_rank)
 {
@@ -360,19 +348,12 @@ static int64_t to_ns(double seconds)
     return fabs(ns) < 9.2e18 ? (int64_t)llrint(ns) : (ns > 0 ? INT64_MAX : -INT64_MAX);
 }
 
-static int by_start(const void *left, const void *right)
-{
-    const struct what_if_slice_row *a = left;
-    const struct what_if_slice_row *b = right;
-    if (a->start_ns != b->start_ns) {
-        return a->start_ns < b->start_ns ? -1 : 1;
-    }
-    if (a->stage != b->stage) {
-        return a->stage < b->stage ? -1 : 1;
-    }
-    int order = strcmp(a->optype, b->optype);
-    return order != 0 ? order : (a->seq_id > b->seq_id) - (a->seq_id < b->seq_id);
-}
+ORDER_BY(by_start,
+         struct what_if_slice_row,
+         ORDER_UP(start_ns),
+         ORDER_UP(stage),
+         ORDER_TEXT(optype),
+         ORDER_UP(seq_id))
 
 struct lane_place {
     size_t step, replica;

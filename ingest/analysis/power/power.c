@@ -3,6 +3,7 @@
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/analysis/power/power_counters.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -310,15 +311,7 @@ static void sweep(const struct analysis *a,
     }
 }
 
-static int by_energy(const void *left, const void *right)
-{
-    const struct power_row *a = left;
-    const struct power_row *b = right;
-    if (a->energy_j != b->energy_j) {
-        return a->energy_j < b->energy_j ? 1 : -1;
-    }
-    return strcmp(a->name, b->name);
-}
+ORDER_BY(by_energy, struct power_row, ORDER_DOWN(energy_j), ORDER_TEXT(name))
 
 /* The classes' rows, then one of the time without work. */
 static bool by_class(struct analysis *a)

@@ -184,23 +184,9 @@ static bool note(struct finding *f, uint32_t event, const struct rank_operation_
     return true;
 }
 
-static int by_name(const void *left, const void *right)
-{
-    const struct found *a = left;
-    const struct found *b = right;
-    if (a->name != b->name) {
-        return order_u32_at(&a->name, &b->name);
-    }
-    return order_i64(a->operation.start_ns, b->operation.start_ns);
-}
+ORDER_BY(by_name, struct found, ORDER_UP(name), ORDER_UP(operation.start_ns))
 
-static int by_start(const void *left, const void *right)
-{
-    const struct found *a = left;
-    const struct found *b = right;
-    int order = order_i64(a->operation.start_ns, b->operation.start_ns);
-    return order != 0 ? order : order_i64(a->operation.type, b->operation.type);
-}
+ORDER_BY(by_start, struct found, ORDER_UP(operation.start_ns), ORDER_UP(operation.type))
 
 /* Ranges of one name that overlap are one: a device has them once for each stream. */
 static void unite_names(struct finding *f)
@@ -227,13 +213,7 @@ static void unite_names(struct finding *f)
     qsort(f->items, f->count, sizeof *f->items, by_start);
 }
 
-static int by_step_start(const void *left, const void *right)
-{
-    const struct rank_step *a = left;
-    const struct rank_step *b = right;
-    int order = order_i64(a->start_ns, b->start_ns);
-    return order != 0 ? order : order_i64(a->number, b->number);
-}
+ORDER_BY(by_step_start, struct rank_step, ORDER_UP(start_ns), ORDER_UP(number))
 
 /* Each in the last step that starts at or before it, without steps in step 0; those before all
  * steps are left out. */

@@ -1,6 +1,7 @@
 /* Clocks of ranks from the ends of their collectives [RANK-2]. */
 #include "ingest/analysis/ranks/run_internal.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,15 +55,7 @@ add_leads_of(struct leads *leads, struct ranks_run *run, uint32_t member, uint32
     return ok;
 }
 
-static int by_member(const void *left, const void *right)
-{
-    const struct lead *a = left;
-    const struct lead *b = right;
-    if (a->member != b->member) {
-        return a->member < b->member ? -1 : 1;
-    }
-    return (a->ahead_ns > b->ahead_ns) - (a->ahead_ns < b->ahead_ns);
-}
+ORDER_BY(by_member, struct lead, ORDER_UP(member), ORDER_UP(ahead_ns))
 
 /* Places the ranks that share instances with `member`, and adds them to the queue. */
 static bool place_neighbours(

@@ -151,25 +151,13 @@ static void fill_row(const struct making *m, uint32_t at, struct collective_row 
     set_bandwidth(row, call.kind);
 }
 
-/* NULL first. */
-static int compare_texts(const char *a, const char *b)
-{
-    if (a == NULL || b == NULL) {
-        return (a != NULL) - (b != NULL);
-    }
-    return strcmp(a, b);
-}
-
-static int by_start(const void *left, const void *right)
-{
-    const struct collective_row *a = left;
-    const struct collective_row *b = right;
-    int order = order_i64(a->start_ns, b->start_ns);
-    order = order != 0 ? order : compare_texts(a->group, b->group);
-    order = order != 0 ? order : compare_texts(a->group_ranks, b->group_ranks);
-    order = order != 0 ? order : order_i64(a->sequence, b->sequence);
-    return order != 0 ? order : order_i64(a->instance, b->instance);
-}
+ORDER_BY(by_start,
+         struct collective_row,
+         ORDER_UP(start_ns),
+         ORDER_TEXT(group),
+         ORDER_TEXT(group_ranks),
+         ORDER_UP(sequence),
+         ORDER_UP(instance))
 
 /* ---- summary [RANK-1l] ---- */
 
@@ -184,31 +172,20 @@ sum_key(struct key_map *groups, const struct ranks_run *run, const struct collec
         {kind, named, (uint32_t)(uint64_t)row->bytes, (uint32_t)((uint64_t)row->bytes >> 32)}};
 }
 
-static int by_transfer(const void *left, const void *right)
-{
-    const struct collective_sum_row *a = left;
-    const struct collective_sum_row *b = right;
-    int order = order_i64(b->transfer_ns, a->transfer_ns);
-    order = order != 0 ? order : strcmp(a->kind, b->kind);
-    order = order != 0 ? order : compare_texts(a->group, b->group);
-    order = order != 0 ? order : compare_texts(a->group_ranks, b->group_ranks);
-    return order != 0 ? order : order_i64(a->bytes, b->bytes);
-}
+ORDER_BY(by_transfer,
+         struct collective_sum_row,
+         ORDER_DOWN(transfer_ns),
+         ORDER_TEXT(kind),
+         ORDER_TEXT(group),
+         ORDER_TEXT(group_ranks),
+         ORDER_UP(bytes))
 
 struct bus_value {
     double value;
     uint32_t sum;
 };
 
-static int by_sum(const void *left, const void *right)
-{
-    const struct bus_value *a = left;
-    const struct bus_value *b = right;
-    if (a->sum != b->sum) {
-        return a->sum < b->sum ? -1 : 1;
-    }
-    return order_f64_at(&a->value, &b->value);
-}
+ORDER_BY(by_sum, struct bus_value, ORDER_UP(sum), ORDER_UP(value))
 
 static void set_medians(struct ranks_collectives *out, struct bus_value *values, size_t count)
 {

@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/ranks/digest_internal.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/text/affix.h"
 
 #include <stdlib.h>
@@ -284,15 +285,7 @@ struct found_step {
     uint32_t event;
 };
 
-static int by_number(const void *left, const void *right)
-{
-    const struct found_step *a = left;
-    const struct found_step *b = right;
-    if (a->step.number != b->step.number) {
-        return a->step.number < b->step.number ? -1 : 1;
-    }
-    return (a->event > b->event) - (a->event < b->event);
-}
+ORDER_BY(by_number, struct found_step, ORDER_UP(step.number), ORDER_UP(event))
 
 static bool note_step(struct found_step **found,
                       size_t *count,

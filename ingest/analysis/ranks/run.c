@@ -187,15 +187,7 @@ struct start_of_step {
     uint32_t step;
 };
 
-static int by_start(const void *left, const void *right)
-{
-    const struct start_of_step *a = left;
-    const struct start_of_step *b = right;
-    if (a->start_ns != b->start_ns) {
-        return a->start_ns < b->start_ns ? -1 : 1;
-    }
-    return (a->step > b->step) - (a->step < b->step);
-}
+ORDER_BY(by_start, struct start_of_step, ORDER_UP(start_ns), ORDER_UP(step))
 
 static bool add_steps(struct ranks_member *member, const struct rank_digest *digest)
 {

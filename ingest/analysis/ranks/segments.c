@@ -221,15 +221,7 @@ struct name_costs {
     struct id_map numbers; /* of names of the classes */
 };
 
-static int by_time(const void *left, const void *right)
-{
-    const struct name_cost *a = left;
-    const struct name_cost *b = right;
-    if (a->ns != b->ns) {
-        return a->ns > b->ns ? -1 : 1;
-    }
-    return (a->name > b->name) - (a->name < b->name);
-}
+ORDER_BY(by_time, struct name_cost, ORDER_DOWN(ns), ORDER_UP(name))
 
 /* The segments that a cover touches: [*first, end). Covers stand in order of start: *first is that
  * of the one before, at the beginning 0. */

@@ -317,18 +317,7 @@ struct named {
     uint32_t step, name; /* name: of the digest */
 };
 
-static int by_step(const void *left, const void *right)
-{
-    const struct named *a = left;
-    const struct named *b = right;
-    if (a->step != b->step) {
-        return a->step < b->step ? -1 : 1;
-    }
-    if (a->ns != b->ns) {
-        return a->ns > b->ns ? -1 : 1;
-    }
-    return (a->name > b->name) - (a->name < b->name);
-}
+ORDER_BY(by_step, struct named, ORDER_UP(step), ORDER_DOWN(ns), ORDER_UP(name))
 
 /* The names with most time of each step, as many as there is room for in the table of all ranks. */
 static bool choose_names(const struct naming *n)

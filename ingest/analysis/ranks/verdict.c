@@ -1,6 +1,7 @@
 /* What the waits of a run say, in figures and in a sentence [RANK-3g] to [RANK-3i]. */
 #include "ingest/analysis/ranks/run_internal.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -223,15 +224,7 @@ explain_culprits(const struct ranks_run *run, struct arena *arena, struct ranks_
 
 /* ---- recurrence and verdict ---- */
 
-static int by_steps(const void *left, const void *right)
-{
-    const struct recurrence_row *a = left;
-    const struct recurrence_row *b = right;
-    if (a->steps != b->steps) {
-        return a->steps > b->steps ? -1 : 1;
-    }
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+ORDER_BY(by_steps, struct recurrence_row, ORDER_DOWN(steps), ORDER_UP(rank))
 
 static bool
 count_recurrence(const struct ranks_run *run, struct arena *arena, struct ranks_verdict *out)

@@ -1,6 +1,7 @@
 #include "ingest/analysis/steps/step_work.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 
 #include <math.h>
@@ -166,12 +167,7 @@ void device_uses_free(struct device_uses *uses)
 
 /* ---- rows ---- */
 
-static int compare_ids(const void *left, const void *right)
-{
-    int64_t a = ((const struct device_row *)left)->id;
-    int64_t b = ((const struct device_row *)right)->id;
-    return (a > b) - (a < b);
-}
+ORDER_BY(compare_ids, struct device_row, ORDER_UP(id))
 
 static void set_shares(struct device_row *row, const struct device_use *use, bool mlu)
 {

@@ -267,12 +267,7 @@ struct tested {
     size_t at;
 };
 
-static int compare_tested(const void *a, const void *b)
-{
-    double x = ((const struct tested *)a)->p;
-    double y = ((const struct tested *)b)->p;
-    return (x > y) - (x < y);
-}
+ORDER_BY(compare_tested, struct tested, ORDER_UP(p))
 
 bool stat_benjamini_hochberg(const double *p, double *q, size_t count)
 {

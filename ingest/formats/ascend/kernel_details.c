@@ -118,13 +118,7 @@ sum_metrics(struct kernel_details *details, struct ascend_csv *csv, const struct
     }
 }
 
-static int by_start(const void *left, const void *right)
-{
-    const struct detail_row *a = left;
-    const struct detail_row *b = right;
-    return a->start_ns != b->start_ns ? order_i64(a->start_ns, b->start_ns)
-                                      : (a->at > b->at) - (a->at < b->at);
-}
+ORDER_BY(by_start, struct detail_row, ORDER_UP(start_ns), ORDER_UP(at))
 
 static bool add_row(struct kernel_details *details, int64_t start_ns, size_t at)
 {

@@ -1,5 +1,7 @@
 #include "ingest/formats/comparison_report/appeared.h"
 
+#include "ingest/base/order.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -60,26 +62,9 @@ bool report_appeared_row(struct report_appeared *appeared,
 
 /* --- into the comparison --- */
 
-static int by_number(uintptr_t a, uintptr_t b)
-{
-    return (a > b) - (a < b);
-}
+ORDER_BY(by_names, struct place, ORDER_UP(function), ORDER_UP(device))
 
-static int by_names(const void *left, const void *right)
-{
-    const struct place *a = left;
-    const struct place *b = right;
-    int order = by_number(a->function, b->function);
-    return order != 0 ? order : by_number(a->device, b->device);
-}
-
-static int by_names_then_row(const void *left, const void *right)
-{
-    int order = by_names(left, right);
-    return order != 0
-               ? order
-               : by_number(((const struct place *)left)->row, ((const struct place *)right)->row);
-}
+ORDER_BY(by_names_then_row, struct place, ORDER_KEY(by_names(a, b)), ORDER_UP(row))
 
 static void mark_rows(const struct place *places,
                       size_t count,

@@ -1,6 +1,7 @@
 #include "ingest/formats/execution_trace/build.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -235,15 +236,7 @@ bool execution_build_node(struct execution_build *build,
            err_set(err, ERR_NO_MEMORY, "no memory for an execution trace");
 }
 
-static int by_id(const void *left, const void *right)
-{
-    const struct execution_node *a = left;
-    const struct execution_node *b = right;
-    if (a->id != b->id) {
-        return a->id < b->id ? -1 : 1;
-    }
-    return (a->first_tensor > b->first_tensor) - (a->first_tensor < b->first_tensor);
-}
+ORDER_BY(by_id, struct execution_node, ORDER_UP(id), ORDER_UP(first_tensor))
 
 /* Index of the first node with this id, or EXECUTION_NO_NODE. */
 static uint32_t find_node(const struct execution_trace *trace, uint64_t id)

@@ -1,6 +1,7 @@
 #include "ingest/formats/memory_snapshot/build.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/base/text/json_write.h"
 
@@ -279,15 +280,7 @@ struct placed {
     uint32_t segment;
 };
 
-static int by_device(const void *left, const void *right)
-{
-    const struct placed *a = left;
-    const struct placed *b = right;
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
-    }
-    return a->segment < b->segment ? -1 : 1;
-}
+ORDER_BY(by_device, struct placed, ORDER_UP(device), ORDER_UP(segment))
 
 static struct snapshot_device *add_device(struct builder *b, size_t *cap, int64_t id)
 {

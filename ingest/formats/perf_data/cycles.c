@@ -64,35 +64,12 @@ bool perf_cycles_add(struct perf_cycles *cycles, const struct cycle_row *cycle, 
 
 /* --- each cycle once --- */
 
-static int by_place(const void *left, const void *right)
-{
-    const struct run *a = left;
-    const struct run *b = right;
-    return (a->place > b->place) - (a->place < b->place);
-}
+ORDER_BY(by_place, struct run, ORDER_UP(place))
 
 /* Runs of one cycle beside each other, its first run first. */
-static int by_cycle(const void *left, const void *right)
-{
-    const struct run *a = left;
-    const struct run *b = right;
-    int order = order_i64(a->cycle.number, b->cycle.number);
-    if (order == 0) {
-        order = (a->cycle.dur_us > b->cycle.dur_us) - (a->cycle.dur_us < b->cycle.dur_us);
-    }
-    return order != 0 ? order : by_place(left, right);
-}
+ORDER_BY(by_cycle, struct run, ORDER_UP(cycle.number), ORDER_UP(cycle.dur_us), ORDER_UP(place))
 
-static int by_number_then_first(const void *left, const void *right)
-{
-    const struct run *a = left;
-    const struct run *b = right;
-    int order = order_i64(a->cycle.number, b->cycle.number);
-    if (order == 0) {
-        order = (a->first > b->first) - (a->first < b->first);
-    }
-    return order != 0 ? order : by_place(left, right);
-}
+ORDER_BY(by_number_then_first, struct run, ORDER_UP(cycle.number), ORDER_UP(first), ORDER_UP(place))
 
 /* Numbers the cycles; the answer is how many there are. Leaves the runs in the order of cycles. */
 static size_t number_cycles(struct run *runs, size_t count)

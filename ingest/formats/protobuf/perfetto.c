@@ -1,12 +1,12 @@
 #include "ingest/formats/protobuf/perfetto.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/formats/protobuf/packets.h"
 #include "ingest/formats/whole.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define PACKETS_LOOKED_AT 3
 #define EVENTS_AT_ONCE 64
@@ -52,15 +52,7 @@ struct reader {
     bool labelled;
 };
 
-static int by_time(const void *left, const void *right)
-{
-    const struct track_event *a = left;
-    const struct track_event *b = right;
-    if (a->t_ns != b->t_ns) {
-        return a->t_ns < b->t_ns ? -1 : 1;
-    }
-    return (a->position > b->position) - (a->position < b->position);
-}
+ORDER_BY(by_time, struct track_event, ORDER_UP(t_ns), ORDER_UP(position))
 
 /* ---- relaying ---- */
 

@@ -1,5 +1,6 @@
 #include "ingest/jobs/on_request/run_captures.h"
 
+#include "ingest/base/order.h"
 #include "ingest/jobs/on_request/stored_trace.h"
 #include "ingest/store/store_events.h"
 
@@ -66,12 +67,7 @@ static bool has_event(struct store *store,
     return ok;
 }
 
-static int by_id(const void *left, const void *right)
-{
-    int64_t a = ((const struct store_trace *)left)->id;
-    int64_t b = ((const struct store_trace *)right)->id;
-    return (a > b) - (a < b);
-}
+ORDER_BY(by_id, struct store_trace, ORDER_UP(id))
 
 /* Of the run's traces, as far as they are looked through. */
 static bool read_those_that_captured(struct store *store,

@@ -1,5 +1,6 @@
 #include "ingest/jobs/pipeline/member_names.h"
 
+#include "ingest/base/order.h"
 #include "ingest/formats/format.h"
 #include "ingest/jobs/pipeline/rank_name.h"
 
@@ -60,26 +61,11 @@ bool member_names_add(struct member_names *names, const char *path, struct err *
 
 /* ---- comparing ---- */
 
-static int by_path(const void *a, const void *b)
-{
-    const struct member_name *one = ((const struct candidate *)a)->name;
-    const struct member_name *other = ((const struct candidate *)b)->name;
-    int order = strcmp(one->path, other->path);
-    return order != 0 ? order : (one > other) - (one < other);
-}
+ORDER_BY(by_path, struct candidate, ORDER_TEXT(name->path), ORDER_UP(name))
 
-static int by_base(const void *a, const void *b)
-{
-    return strcmp(((const struct candidate *)a)->base, ((const struct candidate *)b)->base);
-}
+ORDER_BY(by_base, struct candidate, ORDER_TEXT(base))
 
-static int by_worker(const void *a, const void *b)
-{
-    const struct candidate *one = a;
-    const struct candidate *other = b;
-    int order = strcmp(one->worker, other->worker);
-    return order != 0 ? order : strcmp(one->span, other->span);
-}
+ORDER_BY(by_worker, struct candidate, ORDER_TEXT(worker), ORDER_TEXT(span))
 
 /* ---- one worker's members ---- */
 

@@ -1,6 +1,7 @@
 #include "ingest/jobs/queue/claims.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/base/order.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/store/store_leases.h"
 #include "ingest/store/store_nodes.h"
@@ -67,13 +68,6 @@ static bool claim_one(struct jobs *jobs)
 
 /* ---- renewing ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a;
-    int64_t right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
 /* What waits here is taken out, in a list; what runs is told by its worker. */
 static struct job *take_lost(struct jobs *jobs, const int64_t *ids, size_t count)
 {
@@ -81,7 +75,7 @@ static struct job *take_lost(struct jobs *jobs, const int64_t *ids, size_t count
     (void)pthread_mutex_lock(&jobs->lock);
     for (struct job *job = jobs->head, *next; job != NULL; job = next) {
         next = job->next;
-        if (bsearch(&job->id, ids, count, sizeof *ids, compare_ids) != NULL) {
+        if (bsearch(&job->id, ids, count, sizeof *ids, order_i64_at) != NULL) {
             continue;
         }
         atomic_store(&job->is_lost, job->state == JOB_RUNNING);

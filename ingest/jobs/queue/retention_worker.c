@@ -1,6 +1,7 @@
 #include "ingest/jobs/queue/retention_worker.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/base/order.h"
 #include "ingest/base/wall_clock.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/store/store_nodes.h"
@@ -56,18 +57,13 @@ static bool read_busy(struct look *look, struct err *err)
     return ok || err_set(err, ERR_NO_MEMORY, "no memory to look through the jobs");
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void keep_busy(struct look *look)
 {
-    qsort(look->busy, look->busy_count, sizeof *look->busy, compare_names);
+    qsort(look->busy, look->busy_count, sizeof *look->busy, order_text_at);
     for (size_t i = 0; i < look->catalogue.run_count; i++) {
         struct retention_run *run = &look->catalogue.runs[i];
         run->stays = run->stays || bsearch(&run->name, look->busy, look->busy_count,
-                                           sizeof *look->busy, compare_names) != NULL;
+                                           sizeof *look->busy, order_text_at) != NULL;
     }
 }
 

@@ -1,5 +1,6 @@
 /* Beta over time, read back from the compared traces. */
 #include "ingest/analysis/compare/devices.h"
+#include "ingest/base/order.h"
 #include "ingest/query/compare/compare_query.h"
 
 #include <stdlib.h>
@@ -59,12 +60,7 @@ fill_points(struct point *points, const struct trace_results *trace, const struc
 }
 
 /* Times are equal only across traces, whose order the compared ids give. */
-static int compare_starts(const void *a, const void *b)
-{
-    int64_t x = ((const struct point *)a)->start_ns;
-    int64_t y = ((const struct point *)b)->start_ns;
-    return (x > y) - (x < y);
-}
+ORDER_BY(compare_starts, struct point, ORDER_UP(start_ns))
 
 /* The traces of a side that are still there. */
 struct side_traces {

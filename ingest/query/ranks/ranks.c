@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/ranks/run.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/store/store_ranks.h"
 
 #include <ctype.h>
@@ -220,15 +221,7 @@ struct sorted_place {
 };
 
 /* The later upload of a rank goes first. */
-static int by_rank(const void *left, const void *right)
-{
-    const struct sorted_place *a = left;
-    const struct sorted_place *b = right;
-    if (a->place.rank != b->place.rank) {
-        return a->place.rank < b->place.rank ? -1 : 1;
-    }
-    return (a->place.trace_id < b->place.trace_id) - (a->place.trace_id > b->place.trace_id);
-}
+ORDER_BY(by_rank, struct sorted_place, ORDER_UP(place.rank), ORDER_DOWN(place.trace_id))
 
 static bool place_traces(struct digests *d, const struct query_ranks *ranks, struct err *err)
 {

@@ -90,15 +90,7 @@ static bool visit_block(void *context, const struct timeline_block *block, struc
     return true;
 }
 
-static int by_lane(const void *a, const void *b)
-{
-    const struct timeline_partner *left = a;
-    const struct timeline_partner *right = b;
-    if (left->lane != right->lane) {
-        return left->lane < right->lane ? -1 : 1;
-    }
-    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+ORDER_BY(by_lane, struct timeline_partner, ORDER_UP(lane), ORDER_UP(start_ns))
 
 static bool name_partners(struct store_snapshot *snapshot,
                           int64_t trace_id,
@@ -197,12 +189,7 @@ static bool add_flows(struct store_snapshot *snapshot,
     return true;
 }
 
-static int spot_by_event(const void *a, const void *b)
-{
-    const struct timeline_spot *left = a;
-    const struct timeline_spot *right = b;
-    return (left->event > right->event) - (left->event < right->event);
-}
+ORDER_BY(spot_by_event, struct timeline_spot, ORDER_UP(event))
 
 static void place_partners(struct timeline_event *out, struct timeline_spot *spots, size_t count)
 {

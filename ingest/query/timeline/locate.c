@@ -1,5 +1,6 @@
 #include "ingest/query/timeline/locate.h"
 
+#include "ingest/base/order.h"
 #include "ingest/store/store_timeline.h"
 
 #include <stdlib.h>
@@ -220,15 +221,7 @@ static bool search_rounds(struct locate *locate, int rounds, struct err *err)
     return ok;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct timeline_spot *left = a;
-    const struct timeline_spot *right = b;
-    if (left->start_ns != right->start_ns) {
-        return left->start_ns < right->start_ns ? -1 : 1;
-    }
-    return (left->event > right->event) - (left->event < right->event);
-}
+ORDER_BY(by_start, struct timeline_spot, ORDER_UP(start_ns), ORDER_UP(event))
 
 bool timeline_locate(struct store_snapshot *snapshot,
                      int64_t trace_id,

@@ -1,10 +1,10 @@
 #include "ingest/query/timeline/query.h"
 
+#include "ingest/base/order.h"
 #include "ingest/query/timeline/window.h"
 #include "ingest/store/store_timeline.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool no_memory(struct err *err)
 {
@@ -133,15 +133,7 @@ hand_point(struct timeline_points *points, uint32_t track, const struct merged_p
     points->max[i] = point->max;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct merged_point *left = a;
-    const struct merged_point *right = b;
-    if (left->start_ns != right->start_ns) {
-        return left->start_ns < right->start_ns ? -1 : 1;
-    }
-    return (left->lane > right->lane) - (left->lane < right->lane);
-}
+ORDER_BY(by_start, struct merged_point, ORDER_UP(start_ns), ORDER_UP(lane))
 
 /* Holds come first: none begins behind the window's start, and no other point before it. */
 static bool
@@ -164,12 +156,7 @@ hand_points(struct timeline_points *points, struct arena *arena, const struct wi
     return true;
 }
 
-static int by_track(const void *a, const void *b)
-{
-    const struct timeline_track_window *left = a;
-    const struct timeline_track_window *right = b;
-    return (left->track > right->track) - (left->track < right->track);
-}
+ORDER_BY(by_track, struct timeline_track_window, ORDER_UP(track))
 
 static bool
 hand_tracks(struct timeline_window *out, struct arena *arena, const struct window_read *window)

@@ -1,5 +1,6 @@
 #include "ingest/query/timeline/window.h"
 
+#include "ingest/base/order.h"
 #include "ingest/query/timeline/query.h"
 #include "ingest/store/store_timeline.h"
 
@@ -460,13 +461,6 @@ void window_free(struct window_read *window)
 
 /* ---- shares ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    size_t left = *(const size_t *)a;
-    size_t right = *(const size_t *)b;
-    return (left > right) - (left < right);
-}
-
 /* The largest number of items a track so that all together are not too many. `sizes` ascending. */
 static size_t fair_share(const size_t *sizes, size_t count)
 {
@@ -505,7 +499,7 @@ static bool sort_sizes(const struct window_read *window, size_t **sizes, size_t 
     for (size_t i = 0; i < window->count; i++) {
         (*sizes)[(*count)++] = window_track_items(&window->tracks[i]);
     }
-    qsort(*sizes, *count, sizeof **sizes, by_size);
+    qsort(*sizes, *count, sizeof **sizes, order_size_at);
     return true;
 }
 

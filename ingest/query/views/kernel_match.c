@@ -8,6 +8,7 @@
 #include "ingest/query/views/kernel_match.h"
 
 #include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
+#include "ingest/base/order.h"
 #include "ingest/query/views/kernel_measured.h"
 
 #include <math.h>
@@ -61,10 +62,7 @@ static bool read_trace(struct kernel_match_index *index,
            err_set(err, ERR_NO_MEMORY, "No memory for the kernels of the trace");
 }
 
-static int compare_full_names(const void *a, const void *b)
-{
-    return strcmp(((const struct traced *)a)->full_name, ((const struct traced *)b)->full_name);
-}
+ORDER_BY(compare_full_names, struct traced, ORDER_TEXT(full_name))
 
 static int compare_names(const void *a, const void *b)
 {

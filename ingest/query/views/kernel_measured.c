@@ -1,6 +1,7 @@
 #include "ingest/query/views/kernel_measured.h"
 
 #include "ingest/analysis/kernel_utilisation/kernel_utilisation.h"
+#include "ingest/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,11 +72,7 @@ static size_t prefix_len_of(const char *name)
     return cut ? len - CUT_MARK_LEN : 0;
 }
 
-static int compare_kernels(const void *a, const void *b)
-{
-    return strcmp(((const struct measured_kernel *)a)->name,
-                  ((const struct measured_kernel *)b)->name);
-}
+ORDER_BY(compare_kernels, struct measured_kernel, ORDER_TEXT(name))
 
 struct measured_kernel *measured_find(const struct measured *measured, const char *name)
 {
@@ -158,14 +155,8 @@ static void add_kernels(struct measured *measured, const struct table *table)
     }
 }
 
-static int compare_launches(const void *a_void, const void *b_void)
-{
-    const struct measured_launch *a = a_void;
-    const struct measured_launch *b = b_void;
-    int order = (a->kernel > b->kernel) - (a->kernel < b->kernel);
-    order = order != 0 ? order : strcmp(a->grid, b->grid);
-    return order != 0 ? order : strcmp(a->block, b->block);
-}
+ORDER_BY(
+    compare_launches, struct measured_launch, ORDER_UP(kernel), ORDER_TEXT(grid), ORDER_TEXT(block))
 
 static void add_launches(struct measured *measured, const struct table *table)
 {

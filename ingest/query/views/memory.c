@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/memory/view.h"
 #include "ingest/analysis/util/lttb.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 
 #include <stdio.h>
@@ -165,12 +166,7 @@ bool query_sample_memory(struct arena *arena,
 
 /* ---- one device ---- */
 
-static int compare_devices(const void *left, const void *right)
-{
-    const struct query_memory_device *a = left;
-    const struct query_memory_device *b = right;
-    return strcmp(a->device, b->device);
-}
+ORDER_BY(compare_devices, struct query_memory_device, ORDER_TEXT(device))
 
 static void add_totals(struct query_memory_device *device, const struct memory_curve *curve)
 {

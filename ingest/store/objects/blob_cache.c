@@ -104,12 +104,7 @@ static void list_all(const struct store *store, struct list *list)
     results_cached_count(store, results_bytes);
 }
 
-static int by_time(const void *left, const void *right)
-{
-    const struct cached *a = left;
-    const struct cached *b = right;
-    return order_i64(a->read_at_s, b->read_at_s);
-}
+ORDER_BY(by_time, struct cached, ORDER_UP(read_at_s))
 
 /* ---- trimming ---- */
 

@@ -1,3 +1,4 @@
+#include "ingest/base/order.h"
 #include "server/cli/report/prose.h"
 #include "server/cli/report/report.h"
 
@@ -20,26 +21,9 @@ static int compare_names(const struct taker *a, const struct taker *b)
     return order != 0 ? order : strcmp(a->device, b->device);
 }
 
-static int by_name(const void *left, const void *right)
-{
-    const struct taker *a = left;
-    const struct taker *b = right;
-    int order = compare_names(a, b);
-    if (order == 0) {
-        order = (a->cycle > b->cycle) - (a->cycle < b->cycle);
-    }
-    return order != 0 ? order : (a->pid > b->pid) - (a->pid < b->pid);
-}
+ORDER_BY(by_name, struct taker, ORDER_KEY(compare_names(a, b)), ORDER_UP(cycle), ORDER_UP(pid))
 
-static int by_beta(const void *left, const void *right)
-{
-    const struct taker *a = left;
-    const struct taker *b = right;
-    if (a->beta_pct != b->beta_pct) {
-        return a->beta_pct < b->beta_pct ? 1 : -1;
-    }
-    return compare_names(a, b);
-}
+ORDER_BY(by_beta, struct taker, ORDER_DOWN(beta_pct), ORDER_KEY(compare_names(a, b)))
 
 /* Sums the parts of each function over its cycles, in place; returns how many functions there are.
  */

@@ -1,5 +1,6 @@
 #include "server/cli/report/gains.h"
 
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "server/cli/report/places.h"
 #include "server/cli/report/prose.h"
@@ -82,12 +83,7 @@ static void add_overlap(struct list *list, const struct device_time_block *windo
     }
 }
 
-static int compare_gains(const void *a, const void *b)
-{
-    int64_t x = ((const struct gain *)a)->saved_ns;
-    int64_t y = ((const struct gain *)b)->saved_ns;
-    return (x < y) - (x > y);
-}
+ORDER_BY(compare_gains, struct gain, ORDER_DOWN(saved_ns))
 
 /* Keeps the largest of those from `first` on. */
 static void keep_largest(struct list *list, size_t first)

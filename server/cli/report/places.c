@@ -1,5 +1,6 @@
 #include "server/cli/report/places.h"
 
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/python_frame.h"
 #include "server/cli/report/prose.h"
@@ -28,32 +29,10 @@ const char *place_source(const char *stack, struct arena *arena)
     return library_line == NULL ? innermost : library_line;
 }
 
-static int compare_texts(const char *a, const char *b)
-{
-    if (a == NULL || b == NULL) {
-        return (a != NULL) - (b != NULL);
-    }
-    return strcmp(a, b);
-}
+ORDER_BY(
+    by_place, struct time_place, ORDER_TEXT(name), ORDER_TEXT(operator_name), ORDER_TEXT(source))
 
-static int by_place(const void *left, const void *right)
-{
-    const struct time_place *a = left;
-    const struct time_place *b = right;
-    int order = strcmp(a->name, b->name);
-    order = order != 0 ? order : compare_texts(a->operator_name, b->operator_name);
-    return order != 0 ? order : compare_texts(a->source, b->source);
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const struct time_place *a = left;
-    const struct time_place *b = right;
-    if (a->total_ns != b->total_ns) {
-        return a->total_ns < b->total_ns ? 1 : -1;
-    }
-    return by_place(a, b);
-}
+ORDER_BY(by_time, struct time_place, ORDER_DOWN(total_ns), ORDER_KEY(by_place(a, b)))
 
 /* Joins equal places, which stand beside each other, in place. */
 static size_t join(struct time_place *places, size_t count)
@@ -94,15 +73,7 @@ size_t time_places_find(const struct kernel_stacks *stacks,
 
 /* ---- overlap ---- */
 
-static int by_headroom(const void *left, const void *right)
-{
-    const struct overlap *a = left;
-    const struct overlap *b = right;
-    if (a->headroom_ns != b->headroom_ns) {
-        return a->headroom_ns < b->headroom_ns ? 1 : -1;
-    }
-    return a->device != b->device ? (a->device > b->device ? 1 : -1) : strcmp(a->what, b->what);
-}
+ORDER_BY(by_headroom, struct overlap, ORDER_DOWN(headroom_ns), ORDER_DOWN(device), ORDER_TEXT(what))
 
 int64_t
 overlap_headroom_ns(const struct device_time_block *window, int64_t total_ns, int64_t exposed_ns)

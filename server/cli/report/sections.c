@@ -3,6 +3,7 @@
  */
 #include "api/comparison/text/text.h"
 #include "api/table/render.h"
+#include "ingest/base/order.h"
 #include "ingest/jobs/pipeline/details.h"
 #include "server/cli/report/prose.h"
 #include "server/cli/report/report.h"
@@ -151,15 +152,7 @@ struct ranked {
     int64_t ns;
 };
 
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *left = a;
-    const struct ranked *right = b;
-    if (left->ns != right->ns) {
-        return left->ns < right->ns ? 1 : -1;
-    }
-    return left->at < right->at ? -1 : left->at > right->at;
-}
+ORDER_BY(compare_ranked, struct ranked, ORDER_DOWN(ns), ORDER_UP(at))
 
 static struct ranked *ranking_of(struct prose *p, size_t count)
 {

@@ -43,15 +43,8 @@ static bool is_launcher(const struct links *links, uint32_t event)
 }
 
 /* By thread, then by time, the longer first: an event stands behind those around it. */
-static int by_place(const void *left, const void *right)
-{
-    const struct item *a = left;
-    const struct item *b = right;
-    int order = order_i64(a->track, b->track);
-    order = order != 0 ? order : order_i64(a->ts_ns, b->ts_ns);
-    order = order != 0 ? order : order_i64(b->end_ns, a->end_ns);
-    return order != 0 ? order : order_i64(a->event, b->event);
-}
+ORDER_BY(
+    by_place, struct item, ORDER_UP(track), ORDER_UP(ts_ns), ORDER_DOWN(end_ns), ORDER_UP(event))
 
 static bool list_items(struct links *links)
 {
