@@ -14,11 +14,6 @@
 
 /* ---- one setter an option ---- */
 
-static bool set_listen(struct options *o, const char *text, const char **form)
-{
-    return value_listen(text, o->listen_host, &o->listen_port, form);
-}
-
 static bool set_path(const char **out, const char *text, const char **form)
 {
     *form = "a path";
@@ -26,40 +21,42 @@ static bool set_path(const char **out, const char *text, const char **form)
     return *text != '\0';
 }
 
-static bool set_data_dir(struct options *o, const char *text, const char **form)
+static bool set_objects(const char **out, const char *text, const char **form)
 {
-    return set_path(&o->data_dir, text, form);
+    *form = "file:///folder or s3://bucket/prefix";
+    *out = text;
+    return strncmp(text, "file:///", 8) == 0 || strncmp(text, "s3://", 5) == 0;
 }
 
-static bool set_token_file(struct options *o, const char *text, const char **form)
+static bool set_database(const char **out, const char *text, const char **form)
 {
-    return set_path(&o->token_file, text, form);
+    *form = "postgresql://USER@HOST/NAME";
+    *out = text;
+    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
 }
 
-static bool set_static_dir(struct options *o, const char *text, const char **form)
+static bool set_short(const char **out, const char *text, size_t max_bytes, const char **form)
 {
-    return set_path(&o->static_dir, text, form);
+    *form = "a short text";
+    *out = text;
+    return *text != '\0' && strlen(text) < max_bytes;
 }
 
-static bool set_allow_anonymous(struct options *o, const char *text, const char **form)
-{
-    return value_yes_no(text, &o->allow_anonymous, form);
-}
+/* Defines the setter of an option that is one value. */
+#define SETS(name, value)                                                    \
+    static bool name(struct options *o, const char *text, const char **form) \
+    {                                                                        \
+        return value;                                                        \
+    }
 
-static bool set_base_path(struct options *o, const char *text, const char **form)
-{
-    return value_base_path(text, o->base_path, form);
-}
-
-static bool set_public_url(struct options *o, const char *text, const char **form)
-{
-    return value_url(text, o->public_url, form);
-}
-
-static bool set_max_upload(struct options *o, const char *text, const char **form)
-{
-    return value_size(text, &o->max_upload_bytes, form);
-}
+SETS(set_listen, value_listen(text, o->listen_host, &o->listen_port, form))
+SETS(set_data_dir, set_path(&o->data_dir, text, form))
+SETS(set_token_file, set_path(&o->token_file, text, form))
+SETS(set_static_dir, set_path(&o->static_dir, text, form))
+SETS(set_allow_anonymous, value_yes_no(text, &o->allow_anonymous, form))
+SETS(set_base_path, value_base_path(text, o->base_path, form))
+SETS(set_public_url, value_url(text, o->public_url, form))
+SETS(set_max_upload, value_size(text, &o->max_upload_bytes, form))
 
 #define SET_LIMIT(field, option, scope, is_size, preset, least, most, form, help)            \
     static bool set_##field(struct options *o, const char *text, const char **wanted)        \
@@ -82,81 +79,17 @@ static bool set_trusted_proxy(struct options *o, const char *text, const char **
     return true;
 }
 
-static bool set_ingest_workers(struct options *o, const char *text, const char **form)
-{
-    return value_count(text, &o->ingest_workers, form);
-}
-
-static bool set_ingest_memory(struct options *o, const char *text, const char **form)
-{
-    return value_size(text, &o->ingest_memory_bytes, form);
-}
-
-static bool set_retain_raw(struct options *o, const char *text, const char **form)
-{
-    return value_yes_no(text, &o->retain_raw, form);
-}
-
-static bool set_objects(const char **out, const char *text, const char **form)
-{
-    *form = "file:///folder or s3://bucket/prefix";
-    *out = text;
-    return strncmp(text, "file:///", 8) == 0 || strncmp(text, "s3://", 5) == 0;
-}
-
-static bool set_objects_url(struct options *o, const char *text, const char **form)
-{
-    return set_objects(&o->objects_url, text, form);
-}
-
-static bool set_database(const char **out, const char *text, const char **form)
-{
-    *form = "postgresql://USER@HOST/NAME";
-    *out = text;
-    return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
-}
-
-static bool set_database_url(struct options *o, const char *text, const char **form)
-{
-    return set_database(&o->database_url, text, form);
-}
-
-static bool set_short(const char **out, const char *text, size_t max_bytes, const char **form)
-{
-    *form = "a short text";
-    *out = text;
-    return *text != '\0' && strlen(text) < max_bytes;
-}
-
-static bool set_node_name(struct options *o, const char *text, const char **form)
-{
-    return set_short(&o->node_name, text, 64, form);
-}
-
-static bool set_node_address(struct options *o, const char *text, const char **form)
-{
-    return set_short(&o->node_address, text, 256, form);
-}
-
-static bool set_to_data_dir(struct options *o, const char *text, const char **form)
-{
-    return set_path(&o->to_data_dir, text, form);
-}
-
-static bool set_to_objects_url(struct options *o, const char *text, const char **form)
-{
-    return set_objects(&o->to_objects_url, text, form);
-}
-
-static bool set_to_database_url(struct options *o, const char *text, const char **form)
-{
-    return set_database(&o->to_database_url, text, form);
-}
-
-static bool set_objects_cache(struct options *o, const char *text, const char **form)
-{
-    return value_size(text, &o->objects_cache_bytes, form);
-}
+SETS(set_ingest_workers, value_count(text, &o->ingest_workers, form))
+SETS(set_ingest_memory, value_size(text, &o->ingest_memory_bytes, form))
+SETS(set_retain_raw, value_yes_no(text, &o->retain_raw, form))
+SETS(set_objects_url, set_objects(&o->objects_url, text, form))
+SETS(set_database_url, set_database(&o->database_url, text, form))
+SETS(set_node_name, set_short(&o->node_name, text, 64, form))
+SETS(set_node_address, set_short(&o->node_address, text, 256, form))
+SETS(set_to_data_dir, set_path(&o->to_data_dir, text, form))
+SETS(set_to_objects_url, set_objects(&o->to_objects_url, text, form))
+SETS(set_to_database_url, set_database(&o->to_database_url, text, form))
+SETS(set_objects_cache, value_size(text, &o->objects_cache_bytes, form))
 
 static bool set_log_level(struct options *o, const char *text, const char **form)
 {
@@ -170,10 +103,7 @@ static bool set_log_format(struct options *o, const char *text, const char **for
     return log_format_parse(text, &o->log_format);
 }
 
-static bool set_drain_seconds(struct options *o, const char *text, const char **form)
-{
-    return value_count(text, &o->drain_seconds, form);
-}
+SETS(set_drain_seconds, value_count(text, &o->drain_seconds, form))
 
 static bool set_run(struct options *o, const char *text, const char **form)
 {
@@ -207,35 +137,12 @@ static bool set_project(struct options *o, const char *text, const char **form)
     return true;
 }
 
-static bool set_format(struct options *o, const char *text, const char **form)
-{
-    return value_format(text, o->command, &o->format, form);
-}
-
-static bool set_base_pid(struct options *o, const char *text, const char **form)
-{
-    return value_pid(text, &o->base_pid, form);
-}
-
-static bool set_candidate_pid(struct options *o, const char *text, const char **form)
-{
-    return value_pid(text, &o->candidate_pid, form);
-}
-
-static bool set_kind(struct options *o, const char *text, const char **form)
-{
-    return value_kind(text, &o->kind, form);
-}
-
-static bool set_labels(struct options *o, const char *text, const char **form)
-{
-    return value_labels(text, o->base_label, o->candidate_label, form);
-}
-
-static bool set_output(struct options *o, const char *text, const char **form)
-{
-    return set_path(&o->output_dir, text, form);
-}
+SETS(set_format, value_format(text, o->command, &o->format, form))
+SETS(set_base_pid, value_pid(text, &o->base_pid, form))
+SETS(set_candidate_pid, value_pid(text, &o->candidate_pid, form))
+SETS(set_kind, value_kind(text, &o->kind, form))
+SETS(set_labels, value_labels(text, o->base_label, o->candidate_label, form))
+SETS(set_output, set_path(&o->output_dir, text, form))
 
 static bool set_fail_if(struct options *o, const char *text, const char **form)
 {
@@ -255,10 +162,7 @@ static bool set_marker(struct options *o, const char *text, const char **form)
     return *text != '\0';
 }
 
-static bool set_rank(struct options *o, const char *text, const char **form)
-{
-    return value_rank(text, &o->rank, form);
-}
+SETS(set_rank, value_rank(text, &o->rank, form))
 
 static bool set_source_url(struct options *o, const char *text, const char **form)
 {
@@ -266,30 +170,15 @@ static bool set_source_url(struct options *o, const char *text, const char **for
     return value_source_url(text, form);
 }
 
-static bool set_kernel_classes(struct options *o, const char *text, const char **form)
-{
-    return set_path(&o->kernel_classes_path, text, form);
-}
-
-static bool set_devices(struct options *o, const char *text, const char **form)
-{
-    return set_path(&o->devices_path, text, form);
-}
-
-static bool set_hardware(struct options *o, const char *text, const char **form)
-{
-    return set_path(&o->hardware_path, text, form);
-}
-
-static bool set_licenses(struct options *o, const char *text, const char **form)
-{
-    return value_yes_no(text, &o->licenses, form);
-}
-
-static bool set_man(struct options *o, const char *text, const char **form)
-{
-    return value_yes_no(text, &o->prints_man, form);
-}
+SETS(set_kernel_classes, set_path(&o->kernel_classes_path, text, form))
+SETS(set_devices, set_path(&o->devices_path, text, form))
+SETS(set_hardware, set_path(&o->hardware_path, text, form))
+SETS(set_licenses, value_yes_no(text, &o->licenses, form))
+SETS(set_webhooks, set_path(&o->webhooks_path, text, form))
+SETS(set_webhooks_private, value_yes_no(text, &o->webhooks_private, form))
+SETS(set_every, value_count(text, &o->every_s, form))
+SETS(set_once, value_yes_no(text, &o->once, form))
+SETS(set_man, value_yes_no(text, &o->prints_man, form))
 
 #define SERVING FOR(COMMAND_SERVE)
 #define STORING (FOR(COMMAND_SERVE) | FOR(COMMAND_INGEST))
@@ -386,10 +275,9 @@ const struct option option_table[] = {
     {"webhooks", KIND_VALUE, FOR(COMMAND_SERVE), "FILE",
      "whom to tell of regressions: lines of `URL METRIC [project=] [tag=] [run=] [device=] [p=] "
      "[min_magnitude=] [window=] [format=json|slack] [secret=]`",
-     option_set_webhooks, GROUP_OPERATION},
+     set_webhooks, GROUP_OPERATION},
     {"webhooks-private", KIND_FLAG, FOR(COMMAND_SERVE), NULL,
-     "webhooks may reach addresses of private networks", option_set_webhooks_private,
-     GROUP_OPERATION},
+     "webhooks may reach addresses of private networks", set_webhooks_private, GROUP_OPERATION},
     {"log-level", KIND_VALUE, STORING, "LEVEL", "error, warn, info or debug (info)", set_log_level,
      GROUP_OPERATION},
     {"log-format", KIND_VALUE, STORING, "FORMAT", "text, or json: an object a line (text)",
@@ -446,10 +334,10 @@ const struct option option_table[] = {
     {"tag", KIND_VALUE, SENDING, "TAG",
      "a tag for the run, such as branch=main; may be given several times", option_set_tag,
      GROUP_OTHER},
-    {"every", KIND_VALUE, FOR(COMMAND_WATCH), "N", "seconds between two looks (5)",
-     option_set_every, GROUP_OTHER},
+    {"every", KIND_VALUE, FOR(COMMAND_WATCH), "N", "seconds between two looks (5)", set_every,
+     GROUP_OTHER},
     {"once", KIND_FLAG, FOR(COMMAND_WATCH), NULL, "end when all that is there is uploaded",
-     option_set_once, GROUP_OTHER},
+     set_once, GROUP_OTHER},
     {"run", KIND_VALUE, FOR(COMMAND_GATE), "NAME", "the candidate, when no word names it", set_run,
      GROUP_OTHER},
     {"base", KIND_VALUE, FOR(COMMAND_GATE), "tag:TAG",

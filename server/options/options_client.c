@@ -65,28 +65,6 @@ bool option_set_trace(struct options *o, const char *text, const char **form)
     return ok;
 }
 
-bool option_set_every(struct options *o, const char *text, const char **form)
-{
-    return value_count(text, &o->every_s, form);
-}
-
-bool option_set_once(struct options *o, const char *text, const char **form)
-{
-    return value_yes_no(text, &o->once, form);
-}
-
-bool option_set_webhooks(struct options *o, const char *text, const char **form)
-{
-    *form = "a path";
-    o->webhooks_path = text;
-    return *text != '\0';
-}
-
-bool option_set_webhooks_private(struct options *o, const char *text, const char **form)
-{
-    return value_yes_no(text, &o->webhooks_private, form);
-}
-
 bool option_set_perfetto(struct options *o, const char *text, const char **form)
 {
     bool ok = value_url(text, o->perfetto_url, form);

@@ -1,5 +1,5 @@
 /* Setters of options that lead elsewhere: those of `gate`, `reanalyse`, `upload` and
- * `watch`, which ask a server, of webhooks, and the address of Perfetto. As those in options.c. */
+ * `watch`, which ask a server, and the address of Perfetto. As those in options.c. */
 #ifndef KS_SERVER_OPTIONS_OPTIONS_CLIENT_H
 #define KS_SERVER_OPTIONS_OPTIONS_CLIENT_H
 
@@ -13,12 +13,6 @@ bool option_set_baseline(struct options *o, const char *text, const char **form)
 bool option_set_condition(struct options *o, const char *text, const char **form) KS_MUST_USE;
 bool option_set_p(struct options *o, const char *text, const char **form) KS_MUST_USE;
 bool option_set_trace(struct options *o, const char *text, const char **form) KS_MUST_USE;
-bool option_set_every(struct options *o, const char *text, const char **form) KS_MUST_USE;
-bool option_set_once(struct options *o, const char *text, const char **form) KS_MUST_USE;
-bool option_set_webhooks(struct options *o, const char *text, const char **form) KS_MUST_USE;
-bool option_set_webhooks_private(struct options *o,
-                                 const char *text,
-                                 const char **form) KS_MUST_USE;
 bool option_set_perfetto(struct options *o, const char *text, const char **form) KS_MUST_USE;
 
 #endif
