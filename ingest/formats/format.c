@@ -101,26 +101,32 @@ static bool read_chrome_trace(struct text_stream *stream,
 
 /* The first that recognises the input reads it. */
 static const struct format_reader readers[] = {
-    {"memory-snapshot", {".pickle", ".pkl"}, memory_snapshot_recognises, memory_snapshot_read},
-    {"memory-timeline", {".raw"}, memory_timeline_recognises, memory_timeline_read},
+    {"memory-snapshot",
+     {".pickle", ".pkl"},
+     memory_snapshot_recognises,
+     .read = memory_snapshot_read},
+    {"memory-timeline", {".raw"}, memory_timeline_recognises, .read_whole = memory_timeline_read},
     /* It names the format itself. */
-    {"database", {".sqlite", ".db", ".rpd"}, recordings_recognise, recordings_read},
-    {"rocprofv3-json", {".json"}, rocprof_json_recognises, rocprof_json_read},
-    {"speedscope", {".speedscope"}, speedscope_recognises, speedscope_read},
-    {"proton", {".hatchet"}, proton_recognises, proton_read},
-    {"xplane", {".pb"}, xplane_recognises, xplane_read},
-    {"perfetto", {".pftrace", ".perfetto-trace"}, perfetto_recognises, perfetto_read},
-    {"execution-trace", {".et"}, execution_trace_recognises, execution_trace_read},
-    {"kernel-table", {NULL}, kernel_text_table_recognises, kernel_text_table_read},
-    {"ncu-csv", {".csv"}, ncu_csv_recognises, ncu_csv_read},
-    {"nsys-csv", {".csv"}, nsys_csv_recognises, nsys_csv_read},
-    {"plugin-json", {".json"}, sniff_is_uploaded_answer, read_plugin_json},
-    {"perf-data", {".csv"}, perf_data_recognises, perf_data_read},
-    {"counters", {".csv"}, counters_csv_recognises, counters_csv_read},
-    {"operations", {".csv"}, operations_csv_recognises, operations_csv_read},
-    {"comparison-report", {NULL}, comparison_report_recognises, comparison_report_read},
-    {"comparison-report", {".csv"}, report_csv_recognises, report_csv_read},
-    {"collapsed-stacks", {".folded", ".collapsed"}, collapsed_recognises, collapsed_read},
+    {"database", {".sqlite", ".db", ".rpd"}, recordings_recognise, .read = recordings_read},
+    {"rocprofv3-json", {".json"}, rocprof_json_recognises, .read = rocprof_json_read},
+    {"speedscope", {".speedscope"}, speedscope_recognises, .read_whole = speedscope_read},
+    {"proton", {".hatchet"}, proton_recognises, .read_whole = proton_read},
+    {"xplane", {".pb"}, xplane_recognises, .read_whole = xplane_read},
+    {"perfetto", {".pftrace", ".perfetto-trace"}, perfetto_recognises, .read_whole = perfetto_read},
+    {"execution-trace", {".et"}, execution_trace_recognises, .read = execution_trace_read},
+    {"kernel-table", {NULL}, kernel_text_table_recognises, .read = kernel_text_table_read},
+    {"ncu-csv", {".csv"}, ncu_csv_recognises, .read = ncu_csv_read},
+    {"nsys-csv", {".csv"}, nsys_csv_recognises, .read = nsys_csv_read},
+    {"plugin-json", {".json"}, sniff_is_uploaded_answer, .read = read_plugin_json},
+    {"perf-data", {".csv"}, perf_data_recognises, .read = perf_data_read},
+    {"counters", {".csv"}, counters_csv_recognises, .read = counters_csv_read},
+    {"operations", {".csv"}, operations_csv_recognises, .read = operations_csv_read},
+    {"comparison-report", {NULL}, comparison_report_recognises, .read = comparison_report_read},
+    {"comparison-report", {".csv"}, report_csv_recognises, .read = report_csv_read},
+    {"collapsed-stacks",
+     {".folded", ".collapsed"},
+     collapsed_recognises,
+     .read_whole = collapsed_read},
 };
 
 /* Takes all the rest, and says what it is if it is no trace. */
@@ -207,7 +213,10 @@ bool format_read(struct input *in,
     }
     text_stream_skip_mark(&stream);
     const struct format_reader *reader = find_reader(&stream);
-    if (!reader->read(&stream, options == NULL ? &no_options : options, bundle, err)) {
+    options = options == NULL ? &no_options : options;
+    if (reader->read_whole != NULL
+            ? !whole_read_trace(&stream, options, bundle, reader->read_whole, err)
+            : !reader->read(&stream, options, bundle, err)) {
         return false;
     }
     bundle->format = bundle->format == NULL ? reader->format : bundle->format;

@@ -7,6 +7,7 @@
 #include "ingest/base/err.h"
 #include "ingest/formats/format.h"
 #include "ingest/formats/json/text_stream.h"
+#include "ingest/formats/whole.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,8 @@ struct format_reader {
                  const struct format_options *options,
                  struct format_bundle *bundle,
                  struct err *err);
+    /* In its place for a format that is one trace and must be read out of order. */
+    whole_trace_fn *read_whole;
 };
 
 /* Makes the bundle of a file with one trace. The bundle takes over the item's contents; on false

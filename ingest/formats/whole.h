@@ -24,11 +24,12 @@ bool whole_read(struct whole *whole,
                 struct err *err) KS_MUST_USE;
 void whole_free(struct whole *whole);
 
+/* Reads a format that is one trace; `whole` goes when it returns. */
 typedef bool whole_trace_fn(const struct whole *whole,
                             const struct format_options *options,
                             struct trace **out,
                             struct err *err);
-/* A reader (format.h) of a format that is one trace, read out of order by `read`. */
+/* The bundle of that one trace. */
 bool whole_read_trace(struct text_stream *stream,
                       const struct format_options *options,
                       struct format_bundle *bundle,

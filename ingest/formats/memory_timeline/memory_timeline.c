@@ -4,7 +4,6 @@
 #include "ingest/formats/json/walk.h"
 #include "ingest/formats/reader.h"
 #include "ingest/formats/relay/relay.h"
-#include "ingest/formats/whole.h"
 
 #include <string.h>
 
@@ -124,10 +123,10 @@ static int64_t find_first(struct json_walk walk)
     return first_ns == INT64_MAX ? 0 : first_ns;
 }
 
-static bool read_whole(const struct whole *whole,
-                       const struct format_options *options,
-                       struct trace **out,
-                       struct err *err)
+bool memory_timeline_read(const struct whole *whole,
+                          const struct format_options *options,
+                          struct trace **out,
+                          struct err *err)
 {
     struct reader reader = {.walk = {.at = whole->bytes, .end = whole->bytes + whole->len},
                             .begin = whole->bytes};
@@ -140,12 +139,4 @@ static bool read_whole(const struct whole *whole,
     bool ok = relay_read(&relay, more, &reader, options, out, err);
     relay_free(&relay);
     return ok;
-}
-
-bool memory_timeline_read(struct text_stream *stream,
-                          const struct format_options *options,
-                          struct format_bundle *bundle,
-                          struct err *err)
-{
-    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

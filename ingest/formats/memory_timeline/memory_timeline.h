@@ -6,17 +6,16 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/formats/format.h"
-#include "ingest/formats/json/text_stream.h"
+#include "ingest/formats/whole.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 bool memory_timeline_recognises(const char *window, size_t len);
 /* ERR_BAD_INPUT: no row can be read; else those of relay_read. */
-bool memory_timeline_read(struct text_stream *stream,
+bool memory_timeline_read(const struct whole *whole,
                           const struct format_options *options,
-                          struct format_bundle *bundle,
+                          struct trace **out,
                           struct err *err) KS_MUST_USE;
 
 #endif

@@ -4,7 +4,6 @@
 #include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/formats/protobuf/packets.h"
-#include "ingest/formats/whole.h"
 
 #include <stdlib.h>
 
@@ -219,10 +218,10 @@ static bool read_packets(struct reader *reader,
     return ok;
 }
 
-static bool read_whole(const struct whole *whole,
-                       const struct format_options *options,
-                       struct trace **out,
-                       struct err *err)
+bool perfetto_read(const struct whole *whole,
+                   const struct format_options *options,
+                   struct trace **out,
+                   struct err *err)
 {
     struct reader reader = {.next = 0};
     bool ok = packets_init(&reader.packets)
@@ -232,12 +231,4 @@ static bool read_whole(const struct whole *whole,
     scratch_free(reader.open);
     scratch_free(reader.below);
     return ok;
-}
-
-bool perfetto_read(struct text_stream *stream,
-                   const struct format_options *options,
-                   struct format_bundle *bundle,
-                   struct err *err)
-{
-    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

@@ -5,17 +5,16 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/formats/format.h"
-#include "ingest/formats/json/text_stream.h"
+#include "ingest/formats/whole.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 bool perfetto_recognises(const char *window, size_t len);
 /* Packets before damage are kept. ERR_BAD_INPUT with an offset: none that is read. */
-bool perfetto_read(struct text_stream *stream,
+bool perfetto_read(const struct whole *whole,
                    const struct format_options *options,
-                   struct format_bundle *bundle,
+                   struct trace **out,
                    struct err *err) KS_MUST_USE;
 
 #endif

@@ -6,7 +6,6 @@
 #include "ingest/base/text/strtab.h"
 #include "ingest/formats/protobuf/plane.h"
 #include "ingest/formats/relay/relay.h"
-#include "ingest/formats/whole.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -490,10 +489,10 @@ static bool read_planes(struct reader *reader,
     return ok;
 }
 
-static bool read_whole(const struct whole *whole,
-                       const struct format_options *options,
-                       struct trace **out,
-                       struct err *err)
+bool xplane_read(const struct whole *whole,
+                 const struct format_options *options,
+                 struct trace **out,
+                 struct err *err)
 {
     struct reader reader = {.correlations = strtab_create()};
     bool ok = reader.correlations != NULL
@@ -503,12 +502,4 @@ static bool read_whole(const struct whole *whole,
     scratch_free(reader.calls);
     strtab_destroy(reader.correlations);
     return ok;
-}
-
-bool xplane_read(struct text_stream *stream,
-                 const struct format_options *options,
-                 struct format_bundle *bundle,
-                 struct err *err)
-{
-    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

@@ -3,7 +3,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/affix.h"
 #include "ingest/formats/sampled_stacks/stack_slices.h"
-#include "ingest/formats/whole.h"
 
 #include <string.h>
 
@@ -89,10 +88,10 @@ static void take_line(struct stack_slices *slices, const struct line *line)
     slices->now_ns = saturating_add(slices->now_ns, line->weight);
 }
 
-static bool read_whole(const struct whole *whole,
-                       const struct format_options *options,
-                       struct trace **out,
-                       struct err *err)
+bool collapsed_read(const struct whole *whole,
+                    const struct format_options *options,
+                    struct trace **out,
+                    struct err *err)
 {
     struct stack_slices slices;
     const char *at = whole->bytes;
@@ -112,12 +111,4 @@ static bool read_whole(const struct whole *whole,
     bool ok = stack_slices_read(&slices, "the file has no stack", options, out, err);
     stack_slices_free(&slices);
     return ok;
-}
-
-bool collapsed_read(struct text_stream *stream,
-                    const struct format_options *options,
-                    struct format_bundle *bundle,
-                    struct err *err)
-{
-    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

@@ -5,8 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/formats/format.h"
-#include "ingest/formats/json/text_stream.h"
+#include "ingest/formats/whole.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,9 +13,9 @@
 /* Whether the first line is a stack, three of four lines are, and one of them has a caller. */
 bool collapsed_recognises(const char *window, size_t len);
 /* Lines that are none are counted. ERR_BAD_INPUT: no stack. */
-bool collapsed_read(struct text_stream *stream,
+bool collapsed_read(const struct whole *whole,
                     const struct format_options *options,
-                    struct format_bundle *bundle,
+                    struct trace **out,
                     struct err *err) KS_MUST_USE;
 
 #endif

@@ -4,7 +4,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/formats/json/walk.h"
 #include "ingest/formats/sampled_stacks/stack_slices.h"
-#include "ingest/formats/whole.h"
 
 #define TIME "time (ns)"
 
@@ -137,10 +136,10 @@ static void add_slices(struct tree *tree)
     }
 }
 
-static bool read_whole(const struct whole *whole,
-                       const struct format_options *options,
-                       struct trace **out,
-                       struct err *err)
+bool proton_read(const struct whole *whole,
+                 const struct format_options *options,
+                 struct trace **out,
+                 struct err *err)
 {
     struct tree tree = {.nodes = NULL};
     struct json_walk walk = {.at = whole->bytes, .end = whole->bytes + whole->len};
@@ -157,12 +156,4 @@ static bool read_whole(const struct whole *whole,
     stack_slices_free(&tree.slices);
     scratch_free(tree.nodes);
     return ok;
-}
-
-bool proton_read(struct text_stream *stream,
-                 const struct format_options *options,
-                 struct format_bundle *bundle,
-                 struct err *err)
-{
-    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

@@ -7,17 +7,16 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/formats/format.h"
-#include "ingest/formats/json/text_stream.h"
+#include "ingest/formats/whole.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 bool proton_recognises(const char *window, size_t len);
 /* Of text that breaks off the nodes before. ERR_BAD_INPUT: no node with a time. */
-bool proton_read(struct text_stream *stream,
+bool proton_read(const struct whole *whole,
                  const struct format_options *options,
-                 struct format_bundle *bundle,
+                 struct trace **out,
                  struct err *err) KS_MUST_USE;
 
 #endif

@@ -6,7 +6,6 @@
 #include "ingest/formats/json/text.h"
 #include "ingest/formats/json/walk.h"
 #include "ingest/formats/sampled_stacks/stack_slices.h"
-#include "ingest/formats/whole.h"
 
 #include <math.h>
 #include <string.h>
@@ -314,10 +313,10 @@ static void read_document(struct reader *reader, const struct whole *whole)
     }
 }
 
-static bool read_whole(const struct whole *whole,
-                       const struct format_options *options,
-                       struct trace **out,
-                       struct err *err)
+bool speedscope_read(const struct whole *whole,
+                     const struct format_options *options,
+                     struct trace **out,
+                     struct err *err)
 {
     struct reader reader = {.frames = NULL};
     stack_slices_init(&reader.slices, "speedscope");
@@ -327,12 +326,4 @@ static bool read_whole(const struct whole *whole,
     stack_slices_free(&reader.slices);
     scratch_free(reader.frames);
     return ok;
-}
-
-bool speedscope_read(struct text_stream *stream,
-                     const struct format_options *options,
-                     struct format_bundle *bundle,
-                     struct err *err)
-{
-    return whole_read_trace(stream, options, bundle, read_whole, err);
 }

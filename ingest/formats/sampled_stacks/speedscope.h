@@ -5,8 +5,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/formats/format.h"
-#include "ingest/formats/json/text_stream.h"
+#include "ingest/formats/whole.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,9 +13,9 @@
 bool speedscope_recognises(const char *window, size_t len);
 /* Each profile is a thread. Of text that breaks off the profiles before. ERR_BAD_INPUT: no stack.
  */
-bool speedscope_read(struct text_stream *stream,
+bool speedscope_read(const struct whole *whole,
                      const struct format_options *options,
-                     struct format_bundle *bundle,
+                     struct trace **out,
                      struct err *err) KS_MUST_USE;
 
 #endif
