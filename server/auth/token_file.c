@@ -8,7 +8,6 @@
 #define LINE_MAX_BYTES 4096
 #define HASH_HEX_LEN (SHA256_HEX_BYTES - 1)
 #define PROJECTS_MAX_BYTES ((size_t)LINE_MAX_BYTES * 4)
-#define FIRST_TOKENS 16
 
 struct token_file {
     struct arena *arena;
@@ -67,22 +66,14 @@ static bool add_token(struct token_file *file, const struct store_token *token, 
     if (file->count == STORE_TOKENS_MAX) {
         return err_set(err, ERR_BAD_INPUT, "more than %d tokens", STORE_TOKENS_MAX);
     }
-    if (file->count == file->capacity) {
-        size_t capacity = file->capacity == 0 ? FIRST_TOKENS : file->capacity * 2;
-        struct store_token *grown = arena_calloc(file->arena, capacity, sizeof *grown);
-        if (grown == NULL) {
-            return err_set(err, ERR_NO_MEMORY, "no memory for the tokens");
-        }
-        if (file->count > 0) {
-            memcpy(grown, file->tokens, file->count * sizeof *grown);
-        }
-        file->tokens = grown;
-        file->capacity = capacity;
-    }
-    if (token->name == NULL || token->sha256_hex == NULL || token->projects == NULL) {
+    struct store_token *grown =
+        arena_grow(file->arena, file->tokens, file->count, &file->capacity, sizeof *grown);
+    if (grown == NULL || token->name == NULL || token->sha256_hex == NULL ||
+        token->projects == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the tokens");
     }
-    file->tokens[file->count++] = *token;
+    file->tokens = grown;
+    grown[file->count++] = *token;
     return true;
 }
 

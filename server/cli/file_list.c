@@ -23,23 +23,14 @@ bool file_list_add(struct file_list *list, const char *path, struct err *err)
         return err_set(err, ERR_TOO_LARGE, "more than %d files; name a smaller directory",
                        FILES_MAX);
     }
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-        const char **paths = arena_calloc(list->arena, capacity, sizeof *paths);
-        if (paths == NULL) {
-            return err_set(err, ERR_NO_MEMORY, "no memory for the names of the files");
-        }
-        if (list->count > 0) {
-            memcpy(paths, list->paths, list->count * sizeof *paths);
-        }
-        list->paths = paths;
-        list->capacity = capacity;
-    }
+    const char **paths =
+        arena_grow(list->arena, list->paths, list->count, &list->capacity, sizeof *paths);
     const char *copy = arena_strndup(list->arena, path, strlen(path));
-    if (copy == NULL) {
+    if (paths == NULL || copy == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the names of the files");
     }
-    list->paths[list->count++] = copy;
+    list->paths = paths;
+    paths[list->count++] = copy;
     return true;
 }
 

@@ -104,6 +104,22 @@ void *arena_calloc(struct arena *arena, size_t count, size_t size)
     return out;
 }
 
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t *cap, size_t size)
+{
+    if (count < *cap) {
+        return array;
+    }
+    size_t more = *cap < 4 ? 8 : *cap * 2;
+    void *grown = arena_calloc(arena, more, size);
+    if (grown != NULL) {
+        if (count > 0) {
+            memcpy(grown, array, count * size);
+        }
+        *cap = more;
+    }
+    return grown;
+}
+
 char *arena_strndup(struct arena *arena, const char *text, size_t len)
 {
     if (len == SIZE_MAX) {

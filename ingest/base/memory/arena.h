@@ -21,6 +21,11 @@ void arena_init(struct arena *arena, size_t max_bytes);
 void *arena_alloc(struct arena *arena, size_t size) KS_MUST_USE;
 /* count * size bytes, zeroed; NULL also when the product overflows. */
 void *arena_calloc(struct arena *arena, size_t count, size_t size) KS_MUST_USE;
+/* Makes room for one more element in an array of the arena with `*cap` elements, `count` of them
+ * used; the rest is zeroed. Returns the array, which may move, the old one staying as it is until
+ * arena_free, or NULL without memory. */
+void *
+arena_grow(struct arena *arena, void *array, size_t count, size_t *cap, size_t size) KS_MUST_USE;
 /* Copies `len` bytes and appends a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t len) KS_MUST_USE;
 /* Frees everything at once. The arena can be used again. */

@@ -40,11 +40,8 @@ void *scratch_resize(void *array, size_t count, size_t size)
     return heap_use_large_pages(realloc(array, count == 0 ? 1 : count * size), count * size);
 }
 
-void *scratch_grow(void *array, size_t count, size_t *cap, size_t size)
+void *scratch_grow_now(void *array, size_t *cap, size_t size)
 {
-    if (array != NULL && count < *cap) {
-        return array;
-    }
     size_t more = *cap < 32 ? 64 : *cap * 2;
     void *out = scratch_resize(array, more, size);
     if (out != NULL) {

@@ -17,8 +17,12 @@ void scratch_free(void *array); /* NULL is allowed */
 /* Resizes the array to `count` elements; it may move. NULL without memory: then the old array stays
  * valid. */
 void *scratch_resize(void *array, size_t count, size_t size);
+void *scratch_grow_now(void *array, size_t *cap, size_t size); /* what scratch_grow calls */
 /* Makes room for one more element in an array with `*cap` elements, `count` of them used. Returns
  * the array, which may move, or NULL without memory: then the old array stays valid. */
-void *scratch_grow(void *array, size_t count, size_t *cap, size_t size);
+static inline void *scratch_grow(void *array, size_t count, size_t *cap, size_t size)
+{
+    return array != NULL && count < *cap ? array : scratch_grow_now(array, cap, size);
+}
 
 #endif

@@ -1,9 +1,8 @@
 #include "ingest/formats/csv/markdown_row.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "ingest/base/memory/scratch.h"
 
-#define FIRST_CELLS 32
+#include <string.h>
 
 void markdown_row_init(struct markdown_row *row)
 {
@@ -13,22 +12,19 @@ void markdown_row_init(struct markdown_row *row)
 
 void markdown_row_free(struct markdown_row *row)
 {
-    free(row->cells);
+    scratch_free(row->cells);
     buf_free(&row->scratch);
     *row = (struct markdown_row){.cells = NULL};
 }
 
 static bool add_cell(struct markdown_row *row, const char *text, const char *end)
 {
-    if (row->cell_count == row->cell_capacity) {
-        size_t wanted = row->cell_capacity == 0 ? FIRST_CELLS : row->cell_capacity * 2;
-        struct csv_cell *grown = realloc(row->cells, wanted * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        row->cells = grown;
-        row->cell_capacity = wanted;
+    struct csv_cell *grown =
+        scratch_grow(row->cells, row->cell_count, &row->cell_capacity, sizeof *grown);
+    if (grown == NULL) {
+        return false;
     }
+    row->cells = grown;
     row->cells[row->cell_count++] = (struct csv_cell){.text = text, .len = (size_t)(end - text)};
     return true;
 }

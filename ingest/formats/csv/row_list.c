@@ -1,25 +1,17 @@
 #include "ingest/formats/csv/row_list.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "ingest/base/memory/scratch.h"
 
-#define FIRST_ROWS 64
+#include <stdint.h>
+#include <string.h>
 
 void *row_list_add(struct row_list *list)
 {
-    if (list->count == list->capacity) {
-        size_t wanted = list->capacity == 0 ? FIRST_ROWS : list->capacity * 2;
-        if (wanted > SIZE_MAX / 2 / list->row_bytes) {
-            return NULL;
-        }
-        char *grown = realloc(list->rows, wanted * list->row_bytes);
-        if (grown == NULL) {
-            return NULL;
-        }
-        list->rows = grown;
-        list->capacity = wanted;
+    char *grown = scratch_grow(list->rows, list->count, &list->capacity, list->row_bytes);
+    if (grown == NULL) {
+        return NULL;
     }
+    list->rows = grown;
     void *row = list->rows + list->count * list->row_bytes;
     list->count++;
     return memset(row, 0, list->row_bytes);
@@ -42,6 +34,6 @@ bool row_list_finish(struct row_list *list, struct arena *arena, void *rows, siz
 
 void row_list_free(struct row_list *list)
 {
-    free(list->rows);
+    scratch_free(list->rows);
     *list = (struct row_list){.row_bytes = list->row_bytes};
 }

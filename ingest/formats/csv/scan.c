@@ -1,11 +1,10 @@
 #include "ingest/formats/csv/scan.h"
 
+#include "ingest/base/memory/scratch.h"
 #include "ingest/formats/json/scan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CELLS 32
 #define HEADER_BYTES_MAX \
     ((ptrdiff_t)256 << 10) /* traces are often one line: no need to search it */
 /* After a row that is given up reading goes on with the line behind the one where it began, so that
@@ -26,7 +25,7 @@ void csv_open(struct csv_scan *scan, struct text_stream *stream, char separator,
 
 void csv_close(struct csv_scan *scan)
 {
-    free(scan->cells);
+    scratch_free(scan->cells);
     buf_free(&scan->scratch);
     *scan = (struct csv_scan){.stream = NULL};
 }
@@ -72,15 +71,12 @@ static const char *skip_cell(const char *at, const char *end, char separator)
 
 static bool add_cell(struct csv_scan *scan, const char *text, size_t len)
 {
-    if (scan->cell_count == scan->cell_capacity) {
-        size_t wanted = scan->cell_capacity == 0 ? FIRST_CELLS : scan->cell_capacity * 2;
-        struct csv_cell *grown = realloc(scan->cells, wanted * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        scan->cells = grown;
-        scan->cell_capacity = wanted;
+    struct csv_cell *grown =
+        scratch_grow(scan->cells, scan->cell_count, &scan->cell_capacity, sizeof *grown);
+    if (grown == NULL) {
+        return false;
     }
+    scan->cells = grown;
     scan->cells[scan->cell_count++] = (struct csv_cell){.text = text, .len = len};
     return true;
 }

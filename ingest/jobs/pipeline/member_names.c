@@ -1,5 +1,6 @@
 #include "ingest/jobs/pipeline/member_names.h"
 
+#include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
 #include "ingest/formats/format.h"
 #include "ingest/jobs/pipeline/rank_name.h"
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAPACITY 64
 #define NAMES_MAX_BYTES ((size_t)128 << 20)
 
 /* How much of its path a member's worker has. */
@@ -29,7 +29,7 @@ void member_names_init(struct member_names *names)
 
 void member_names_free(struct member_names *names)
 {
-    free(names->names);
+    scratch_free(names->names);
     arena_free(&names->arena);
 }
 
@@ -44,15 +44,12 @@ bool member_names_add(struct member_names *names, const char *path, struct err *
         return err_set(err, ERR_BAD_INPUT, "the archive has more than %u files: upload it in parts",
                        MEMBER_NAMES_MAX);
     }
-    if (names->count == names->capacity) {
-        size_t capacity = names->capacity == 0 ? FIRST_CAPACITY : names->capacity * 2;
-        struct member_name *grown = realloc(names->names, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return no_memory(err);
-        }
-        names->names = grown;
-        names->capacity = capacity;
+    struct member_name *grown =
+        scratch_grow(names->names, names->count, &names->capacity, sizeof *grown);
+    if (grown == NULL) {
+        return no_memory(err);
     }
+    names->names = grown;
     const char *copy = arena_strndup(&names->arena, path, strlen(path));
     names->names[names->count] = (struct member_name){.path = copy};
     names->count += copy != NULL;

@@ -1,5 +1,6 @@
 #include "ingest/query/timeline/window.h"
 
+#include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
 #include "ingest/query/timeline/query.h"
 #include "ingest/store/store_timeline.h"
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRACKS_FIRST 16
 /* Items that may be read for one window: beyond it the next level shows the same, as no more than
  * a part of them could be handed out. */
 #define READ_ITEMS_MAX 1500000.0
@@ -241,15 +241,12 @@ static bool begin_track(struct pass *pass, uint32_t id, struct err *err)
     if (!end_track(pass, err)) {
         return false;
     }
-    if (window->count == window->cap) {
-        size_t cap = window->cap == 0 ? TRACKS_FIRST : 2 * window->cap;
-        struct window_track *more = realloc(window->tracks, cap * sizeof *more);
-        if (more == NULL) {
-            return no_memory(err);
-        }
-        window->tracks = more;
-        window->cap = cap;
+    struct window_track *grown =
+        scratch_grow(window->tracks, window->count, &window->cap, sizeof *grown);
+    if (grown == NULL) {
+        return no_memory(err);
     }
+    window->tracks = grown;
     struct window_track *track = &window->tracks[window->count++];
     *track = (struct window_track){.track = id,
                                    .is_points = pass->merge.is_points,
@@ -454,7 +451,7 @@ void window_free(struct window_read *window)
         free(window->tracks[i].points);
         free(window->tracks[i].holds);
     }
-    free(window->tracks);
+    scratch_free(window->tracks);
     window->tracks = NULL;
     window->count = 0;
 }

@@ -136,19 +136,13 @@ read_rows(struct db *db, struct arena *arena, struct raw_row **rows, size_t *cou
                "SELECT sha256, max(waits) FROM (SELECT sha256, 0 AS waits FROM upload UNION ALL"
                " SELECT sha256, 1 FROM job WHERE state IN ('queued', 'running')) GROUP BY sha256");
     while (db_next(&st)) {
-        if (*count == cap) {
-            cap = cap == 0 ? 256 : cap * 2;
-            struct raw_row *grown = arena_calloc(arena, cap, sizeof *grown);
-            if (grown == NULL) {
-                db_fail_memory(&st);
-                break;
-            }
-            if (*count > 0) {
-                memcpy(grown, *rows, *count * sizeof *grown);
-            }
-            *rows = grown;
+        struct raw_row *grown = arena_grow(arena, *rows, *count, &cap, sizeof *grown);
+        if (grown == NULL) {
+            db_fail_memory(&st);
+            break;
         }
-        struct raw_row *row = &(*rows)[*count];
+        *rows = grown;
+        struct raw_row *row = &grown[*count];
         row->sha256_hex = db_get_text(&st, arena);
         row->job_waits = db_get_bool(&st);
         *count += row->sha256_hex != NULL && is_sha256_hex(row->sha256_hex);

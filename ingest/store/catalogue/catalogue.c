@@ -65,19 +65,13 @@ bool store_read_ids(struct db *db,
     db_prepare(&st, db, sql);
     db_put_int(&st, id);
     while (db_next(&st)) {
-        if (*count == cap) {
-            cap = cap == 0 ? 8 : cap * 2;
-            int64_t *grown = arena_calloc(arena, cap, sizeof *grown);
-            if (grown == NULL) {
-                db_fail_memory(&st);
-                break;
-            }
-            if (*count > 0) {
-                memcpy(grown, *ids, *count * sizeof *grown);
-            }
-            *ids = grown;
+        int64_t *grown = arena_grow(arena, *ids, *count, &cap, sizeof *grown);
+        if (grown == NULL) {
+            db_fail_memory(&st);
+            break;
         }
-        (*ids)[(*count)++] = db_get_int(&st);
+        grown[(*count)++] = db_get_int(&st);
+        *ids = grown;
     }
     return db_done(&st, err);
 }

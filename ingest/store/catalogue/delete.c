@@ -5,8 +5,6 @@
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
 
-#include <string.h>
-
 /* A failure here is not the client's: what is left is invisible and goes at the next start, as does
  * what is left once `stop` (NULL: never) is set. */
 static void clean_up(struct store *store,
@@ -41,19 +39,13 @@ static bool read_hashes(struct db *db,
     db_prepare(&st, db, sql);
     db_put_int(&st, id);
     while (db_next(&st)) {
-        if (*count == cap) {
-            cap = cap == 0 ? 8 : cap * 2;
-            const char **grown = arena_calloc(arena, cap, sizeof *grown);
-            if (grown == NULL) {
-                db_fail_memory(&st);
-                break;
-            }
-            if (*count > 0) {
-                memcpy(grown, *hashes, *count * sizeof *grown);
-            }
-            *hashes = grown;
+        const char **grown = arena_grow(arena, *hashes, *count, &cap, sizeof *grown);
+        if (grown == NULL) {
+            db_fail_memory(&st);
+            break;
         }
-        (*hashes)[(*count)++] = db_get_text(&st, arena);
+        grown[(*count)++] = db_get_text(&st, arena);
+        *hashes = grown;
     }
     return db_done(&st, err);
 }

@@ -1,5 +1,6 @@
 #include "ingest/store/events/writer.h"
 
+#include "ingest/base/memory/scratch.h"
 #include "ingest/store/codec/column_codec.h"
 #include "ingest/store/db/row_writer.h"
 #include "ingest/store/events/decode.h"
@@ -49,7 +50,7 @@ void event_writer_destroy(struct event_writer *writer)
         return;
     }
     free_blocks(writer);
-    free(writer->blocks);
+    scratch_free(writer->blocks);
     event_encoder_destroy(writer->encoder);
     column_encode_free(&writer->enc);
     free(writer);
@@ -165,17 +166,10 @@ bool event_writer_end(struct event_writer *writer,
 /* For one more. */
 static bool make_room(struct event_writer *writer)
 {
-    if (writer->block_count < writer->block_capacity) {
-        return true;
-    }
-    size_t capacity = 2 * writer->block_capacity + 16;
-    struct encoded_block *grown = realloc(writer->blocks, capacity * sizeof *grown);
-    if (grown == NULL) {
-        return false;
-    }
-    writer->blocks = grown;
-    writer->block_capacity = capacity;
-    return true;
+    struct encoded_block *grown =
+        scratch_grow(writer->blocks, writer->block_count, &writer->block_capacity, sizeof *grown);
+    writer->blocks = grown == NULL ? writer->blocks : grown;
+    return grown != NULL;
 }
 
 bool event_writer_add(struct event_writer *writer,

@@ -95,20 +95,14 @@ bool lease_renew(struct db *db,
                    STORE_LEASE_S) " WHERE " UNFINISHED " AND node = ? RETURNING id, fence");
     db_put_text(&st, node);
     while (db_next(&st)) {
-        if (*count == capacity) {
-            capacity = 2 * capacity + 8;
-            struct lease *grown = arena_calloc(arena, capacity, sizeof *grown);
-            if (grown == NULL) {
-                db_fail_memory(&st);
-                break;
-            }
-            if (*count > 0) {
-                memcpy(grown, *leases, *count * sizeof *grown);
-            }
-            *leases = grown;
+        struct lease *grown = arena_grow(arena, *leases, *count, &capacity, sizeof *grown);
+        if (grown == NULL) {
+            db_fail_memory(&st);
+            break;
         }
-        (*leases)[*count].job_id = db_get_int(&st);
-        (*leases)[(*count)++].fence = db_get_int(&st);
+        grown[*count].job_id = db_get_int(&st);
+        grown[(*count)++].fence = db_get_int(&st);
+        *leases = grown;
     }
     return db_done(&st, err);
 }

@@ -1,5 +1,6 @@
 /* One upload on its way into the store: an unpublished upload row holds its traces until
  * publishing. */
+#include "ingest/base/memory/scratch.h"
 #include "ingest/base/thread.h"
 #include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/catalogue/run_tags.h"
@@ -297,15 +298,12 @@ bool store_ingest_tables(struct store_ingest *ingest,
 
 static bool add_written(struct store_ingest *ingest, int64_t trace_id, struct err *err)
 {
-    if (ingest->written_count == ingest->written_capacity) {
-        size_t capacity = 2 * ingest->written_capacity + 4;
-        struct written_trace *grown = realloc(ingest->written, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
-        }
-        ingest->written = grown;
-        ingest->written_capacity = capacity;
+    struct written_trace *grown = scratch_grow(ingest->written, ingest->written_count,
+                                               &ingest->written_capacity, sizeof *grown);
+    if (grown == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory to store a trace");
     }
+    ingest->written = grown;
     ingest->written[ingest->written_count++] =
         (struct written_trace){trace_id, ingest_log_take(ingest)};
     return true;
@@ -481,7 +479,7 @@ static void free_ingest(struct store_ingest *ingest)
     for (size_t i = 0; i < ingest->written_count; i++) {
         results_file_discard(ingest->written[i].file);
     }
-    free(ingest->written);
+    scratch_free(ingest->written);
     free(ingest);
 }
 

@@ -224,19 +224,14 @@ static struct store_sql_value *
 grow(struct store_sql_answer *answer, struct arena *arena, size_t *cap, size_t *bytes)
 {
     size_t columns = answer->column_count;
-    if (answer->row_count == *cap) {
-        *cap = *cap == 0 ? 64 : *cap * 2;
-        struct store_sql_value *grown = arena_calloc(arena, *cap * columns, sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        if (answer->row_count > 0) {
-            memcpy(grown, answer->values, answer->row_count * columns * sizeof *grown);
-        }
-        answer->values = grown;
+    struct store_sql_value *grown =
+        arena_grow(arena, answer->values, answer->row_count, cap, columns * sizeof *grown);
+    if (grown == NULL) {
+        return NULL;
     }
-    *bytes += columns * sizeof *answer->values;
-    return answer->values + answer->row_count * columns;
+    answer->values = grown;
+    *bytes += columns * sizeof *grown;
+    return grown + answer->row_count * columns;
 }
 
 static bool read_rows(const struct session *session,

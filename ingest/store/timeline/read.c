@@ -6,9 +6,6 @@
 #include "ingest/store/timeline/sql.h"
 #include "ingest/store/timeline/tracks.h"
 
-#include <string.h>
-
-#define PLACES_FIRST 64
 #define NO_LOG INT64_MIN
 
 /* The file with the timeline of a trace: *log_id is NO_LOG for one that was stored without its
@@ -139,19 +136,10 @@ struct place_list {
 
 static struct store_timeline_place *add_place(struct place_list *list)
 {
-    if (list->count == list->cap) {
-        size_t cap = list->cap == 0 ? PLACES_FIRST : 2 * list->cap;
-        struct store_timeline_place *more = arena_calloc(list->arena, cap, sizeof *more);
-        if (more == NULL) {
-            return NULL;
-        }
-        if (list->count > 0) {
-            memcpy(more, list->at, list->count * sizeof *more);
-        }
-        list->at = more;
-        list->cap = cap;
-    }
-    return &list->at[list->count++];
+    struct store_timeline_place *grown =
+        arena_grow(list->arena, list->at, list->count, &list->cap, sizeof *grown);
+    list->at = grown == NULL ? list->at : grown;
+    return grown == NULL ? NULL : &grown[list->count++];
 }
 
 /* Of the blocks that begin with a track before the first one asked for, only the last can reach
@@ -343,19 +331,13 @@ static uint32_t key_of(const struct flow_search *search, const struct timeline_f
 
 static bool add_flow(struct flow_search *search, const struct timeline_flow *flow)
 {
-    if (search->count == search->cap) {
-        size_t cap = search->cap == 0 ? PLACES_FIRST : 2 * search->cap;
-        struct timeline_flow *more = arena_calloc(search->arena, cap, sizeof *more);
-        if (more == NULL) {
-            return false;
-        }
-        if (search->count > 0) {
-            memcpy(more, search->flows, search->count * sizeof *more);
-        }
-        search->flows = more;
-        search->cap = cap;
+    struct timeline_flow *grown =
+        arena_grow(search->arena, search->flows, search->count, &search->cap, sizeof *grown);
+    if (grown == NULL) {
+        return false;
     }
-    search->flows[search->count++] = *flow;
+    search->flows = grown;
+    grown[search->count++] = *flow;
     return true;
 }
 

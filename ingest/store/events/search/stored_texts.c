@@ -1,5 +1,7 @@
 #include "ingest/store/events/search/stored_texts.h"
 
+#include "ingest/base/memory/scratch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +110,7 @@ void stored_texts_free(struct stored_texts *texts)
     for (size_t i = 0; i < texts->count; i++) {
         text_segment_free(&texts->segments[i]);
     }
-    free(texts->segments);
+    scratch_free(texts->segments);
     *texts = (struct stored_texts){.log_id = texts->log_id};
 }
 
@@ -186,15 +188,12 @@ static bool
 load_segment(struct stored_texts *texts, struct db *db, uint32_t id, size_t at, struct err *err)
 {
     struct text_segment segment;
-    if (texts->count == texts->cap) {
-        size_t cap = texts->cap == 0 ? 8 : texts->cap * 2;
-        struct text_segment *segments = realloc(texts->segments, cap * sizeof *segments);
-        if (segments == NULL) {
-            return err_set(err, ERR_NO_MEMORY, "no memory for the texts of events");
-        }
-        texts->segments = segments;
-        texts->cap = cap;
+    struct text_segment *segments =
+        scratch_grow(texts->segments, texts->count, &texts->cap, sizeof *segments);
+    if (segments == NULL) {
+        return err_set(err, ERR_NO_MEMORY, "no memory for the texts of events");
     }
+    texts->segments = segments;
     if (!read_segment(texts, db, id, &segment, err)) {
         return false;
     }
