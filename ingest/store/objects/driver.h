@@ -37,7 +37,6 @@ struct objects_driver {
                         const char *const *keys,
                         size_t count,
                         struct err *err);
-    bool (*list)(struct objects *objects, struct buf *keys, struct err *err);
 };
 
 /* `path` is absolute. */

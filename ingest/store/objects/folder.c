@@ -1,11 +1,9 @@
 /* Objects in a folder: a key is a path below it. What is being written stands in .writing/ until it
  * is synced. */
 #include "ingest/base/files/write_all.h"
-#include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/driver.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +15,6 @@
 #include <unistd.h>
 
 #define PATH_BYTES 1024
-#define LIST_BYTES_MAX ((size_t)1 << 30)
 
 static const struct objects_driver folder_driver;
 
@@ -257,69 +254,6 @@ static bool range(struct objects *objects,
     return ok;
 }
 
-/* ---- listing ---- */
-
-/* Folders that are still to be read, as keys with their NULs; "" is the root. */
-struct listing {
-    const struct folder *folder;
-    struct buf folders;
-    size_t at;
-    struct buf *keys;
-};
-
-static void list_entry(struct listing *listing, const char *above, const char *name)
-{
-    char key[PATH_BYTES];
-    char path[PATH_BYTES];
-    struct stat there;
-    struct err ignored = ERR_INIT;
-    int len = snprintf(key, sizeof key, "%s%s%s", above, *above == '\0' ? "" : "/", name);
-    if (len < 0 || len >= OBJECT_KEY_BYTES || !path_of(listing->folder, key, path, &ignored) ||
-        lstat(path, &there) != 0) {
-        return; /* no key of ours, or gone */
-    }
-    if (S_ISDIR(there.st_mode)) {
-        buf_append(&listing->folders, key, (size_t)len + 1);
-    } else if (S_ISREG(there.st_mode)) {
-        buf_append(listing->keys, key, (size_t)len + 1);
-    }
-}
-
-static bool list_folder(struct listing *listing, struct err *err)
-{
-    char above[OBJECT_KEY_BYTES];
-    char path[PATH_BYTES];
-    (void)snprintf(above, sizeof above, "%s", listing->folders.ptr + listing->at);
-    listing->at += strlen(above) + 1;
-    if (!path_of(listing->folder, above, path, err)) {
-        return false;
-    }
-    DIR *dir = opendir(path);
-    if (dir == NULL) {
-        return errno == ENOENT || err_set_errno(err, ERR_IO, errno, "reading the folder %s", path);
-    }
-    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        if (entry->d_name[0] != '.') {
-            list_entry(listing, above, entry->d_name);
-        }
-    }
-    (void)closedir(dir);
-    return (!listing->folders.failed && !listing->keys->failed) || no_memory(err);
-}
-
-static bool list(struct objects *objects, struct buf *keys, struct err *err)
-{
-    struct listing listing = {.folder = (const struct folder *)objects, .keys = keys};
-    buf_init(&listing.folders, LIST_BYTES_MAX);
-    buf_append(&listing.folders, "", 1);
-    bool ok = !listing.folders.failed || no_memory(err);
-    while (ok && listing.at < listing.folders.len) {
-        ok = list_folder(&listing, err);
-    }
-    buf_free(&listing.folders);
-    return ok;
-}
-
 static const struct objects_driver folder_driver = {
     .close = close_folder,
     .put_begin = put_begin,
@@ -331,5 +265,4 @@ static const struct objects_driver folder_driver = {
     .range = range,
     .probe = probe,
     .delete_many = delete_many,
-    .list = list,
 };

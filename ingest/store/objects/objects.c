@@ -157,11 +157,6 @@ bool object_delete_many(struct objects *objects,
     return count == 0 || objects->driver->delete_many(objects, keys, count, err);
 }
 
-bool object_list(struct objects *objects, struct buf *keys, struct err *err)
-{
-    return objects->driver->list(objects, keys, err);
-}
-
 /* ---- a whole object ---- */
 
 /* Several threads take the next range each until there is none, or one has failed. */

@@ -16,7 +16,6 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
-#include "ingest/base/text/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,7 +107,5 @@ bool object_delete_many(struct objects *objects,
                         const char *const *keys,
                         size_t count,
                         struct err *err) KS_MUST_USE;
-/* For repair and for tests only: appends every key with a NUL, in any order. */
-bool object_list(struct objects *objects, struct buf *keys, struct err *err) KS_MUST_USE;
 
 #endif

@@ -7,12 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define DELETE_MAX 1000 /* keys of one request, S3's own limit */
 #define DELETE_BYTES ((size_t)2 << 20)
-#define QUERY_BYTES ((size_t)8 << 10)
-#define TOKEN_BYTES 2048
 
 static const struct objects_driver s3_driver;
 
@@ -158,72 +155,6 @@ static bool discard(struct objects *objects, const char *key, struct err *err)
            delete_many(objects, &key, 1, err);
 }
 
-/* ---- listing ---- */
-
-struct listing {
-    struct s3_place *place;
-    char token[TOKEN_BYTES]; /* of the next page, "" for the first */
-    struct buf *keys;
-};
-
-static void take_page(struct listing *listing, const char *page)
-{
-    const char *at = page;
-    size_t prefix_len = strlen(s3_client_prefix(listing->place->client));
-    size_t len = 0;
-    for (const char *key = s3_element(&at, "Key", &len); key != NULL;
-         key = s3_element(&at, "Key", &len)) {
-        if (len > prefix_len) {
-            buf_append(listing->keys, key + prefix_len, len - prefix_len);
-            buf_append(listing->keys, "", 1);
-        }
-    }
-}
-
-static bool list_page(struct listing *listing, struct err *err)
-{
-    struct s3_answer answer;
-    struct buf query;
-    buf_init(&query, QUERY_BYTES);
-    if (listing->token[0] != '\0') {
-        buf_puts(&query, "continuation-token=");
-        s3_encode(&query, listing->token, false);
-        buf_putc(&query, '&');
-    }
-    buf_puts(&query, "list-type=2&prefix=");
-    s3_encode(&query, s3_client_prefix(listing->place->client), false);
-    if (query.failed) {
-        buf_free(&query);
-        return no_memory(err);
-    }
-    const struct s3_request request = {.method = "GET", .query = query.ptr};
-    bool ok = s3_send(listing->place->client, &request, &answer, err) &&
-              (answer.status == 200 || s3_refused(&answer, "the bucket", err));
-    listing->token[0] = '\0';
-    if (ok && answer.body.len > 0) {
-        size_t len = 0;
-        const char *at = answer.body.ptr;
-        const char *token = s3_element(&at, "NextContinuationToken", &len);
-        if (token != NULL && len < sizeof listing->token) {
-            (void)snprintf(listing->token, sizeof listing->token, "%.*s", (int)len, token);
-        }
-        take_page(listing, answer.body.ptr);
-    }
-    s3_answer_free(&answer);
-    buf_free(&query);
-    return ok && (!listing->keys->failed || no_memory(err));
-}
-
-static bool list(struct objects *objects, struct buf *keys, struct err *err)
-{
-    struct listing listing = {.place = (struct s3_place *)objects, .keys = keys};
-    bool ok;
-    do {
-        ok = list_page(&listing, err);
-    } while (ok && listing.token[0] != '\0');
-    return ok;
-}
-
 static const struct objects_driver s3_driver = {
     .close = close_place,
     .put_begin = s3_put_begin,
@@ -235,5 +166,4 @@ static const struct objects_driver s3_driver = {
     .range = range,
     .probe = probe,
     .delete_many = delete_many,
-    .list = list,
 };
