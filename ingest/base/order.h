@@ -41,22 +41,27 @@ static inline int order_text_at(const void *a, const void *b)
     return order_text(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Binary search: moves `low` up to the first place below `high` of which `is_before` is false; it
+ * speaks of the place `at`, and is true of all places in front of one of which it is true. */
+#define ORDER_SEARCH(low, high, at, is_before)                  \
+    for (size_t at, search_end = (high); (low) < search_end;) { \
+        at = (low) + (search_end - (low)) / 2;                  \
+        if (is_before) {                                        \
+            (low) = at + 1;                                     \
+        } else {                                                \
+            search_end = at;                                    \
+        }                                                       \
+    }
+
 /* How many of `count` elements of `bytes` are below the value (`or_at`: or equal to it), by the
  * int64_t at `offset` in each, by which they ascend. */
 static inline size_t order_i64_below(
     const void *items, size_t count, size_t bytes, size_t offset, int64_t value, bool or_at)
 {
+    const char *found = (const char *)items + offset;
     size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int64_t found = *(const int64_t *)((const char *)items + middle * bytes + offset);
-        if (found < value || (or_at && found == value)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    ORDER_SEARCH(low, count, at,
+                 order_i64(*(const int64_t *)(found + at * bytes), value) < (or_at ? 1 : 0));
     return low;
 }
 

@@ -1,6 +1,7 @@
 #include "ingest/index/step_map.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/index/index.h"
 #include "ingest/index/sort.h"
 
@@ -51,17 +52,9 @@ void step_map_free(struct step_map *map)
 
 uint32_t step_map_begun(const struct step_map *map, uint32_t from, int64_t at_ns)
 {
-    uint32_t low = from;
-    uint32_t high = map->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (map->from_ns[middle] <= at_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    size_t low = from;
+    ORDER_SEARCH(low, map->count, at, map->from_ns[at] <= at_ns);
+    return (uint32_t)low;
 }
 
 uint32_t step_map_find(const struct step_map *map, int64_t at_ns)

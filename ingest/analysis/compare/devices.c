@@ -139,15 +139,7 @@ void device_order_free(struct device_order *order)
 static size_t lower_bound(const struct device_order *order, const struct device_place *wanted)
 {
     size_t low = 0;
-    size_t high = order->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_places(&order->places[middle], wanted) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    ORDER_SEARCH(low, order->count, at, compare_places(&order->places[at], wanted) < 0);
     return low;
 }
 

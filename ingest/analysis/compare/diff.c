@@ -2,6 +2,7 @@
 
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/strtab.h"
 
@@ -433,16 +434,8 @@ static void forget_places(struct summing *s, const uint32_t *rows, uint32_t coun
 static const char *step_of(const struct diff *diff, int side, uint32_t row)
 {
     const struct call_tree *tree = diff->trees[side];
-    uint32_t from = 0;
-    uint32_t end = diff->step_count[side];
-    while (from < end) {
-        uint32_t middle = from + (end - from) / 2;
-        if (diff->steps[side][middle] < row) {
-            from = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
+    size_t from = 0;
+    ORDER_SEARCH(from, diff->step_count[side], at, diff->steps[side][at] < row);
     return from == 0 ? NULL : tree->names[tree->name[diff->steps[side][from - 1]]];
 }
 

@@ -4,6 +4,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/containers/key_map.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
@@ -156,18 +157,10 @@ static bool list_calls(struct device *device)
 static uint32_t count_before(
     const struct device *device, const uint32_t *calls, uint32_t count, int64_t ns, bool or_at)
 {
-    uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int64_t start_ns = device->trace->events.ts_ns[calls[middle]];
-        if (start_ns < ns || (or_at && start_ns == ns)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    const int64_t *ts_ns = device->trace->events.ts_ns;
+    size_t low = 0;
+    ORDER_SEARCH(low, count, at, order_i64(ts_ns[calls[at]], ns) < (or_at ? 1 : 0));
+    return (uint32_t)low;
 }
 
 /* The calls of a key; *count is 0 where there are none. */

@@ -204,16 +204,9 @@ static bool gaps_list(struct gaps *gaps,
 static uint32_t gap_owner(const struct gaps *gaps, const struct cycle_events *events, uint32_t at)
 {
     uint32_t first = gaps->process_first[cycle_process(events, at)];
-    uint32_t low = first;
-    uint32_t high = gaps->process_first[cycle_process(events, at) + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (gaps->items[middle].start_ns <= cycle_start_ns(events, at)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = first;
+    ORDER_SEARCH(low, gaps->process_first[cycle_process(events, at) + 1], middle,
+                 gaps->items[middle].start_ns <= cycle_start_ns(events, at));
     bool is_inside = low > first && cycle_end_ns(events, at) <= gaps->items[low - 1].end_ns;
     return is_inside ? gaps->items[low - 1].later : CYCLE_NONE;
 }

@@ -3,6 +3,7 @@
 #include "ingest/analysis/kernel_classes/class_sums.h"
 #include "ingest/analysis/kernel_classes/work_classes.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 #include "ingest/index/index.h"
 #include "ingest/index/sort.h"
@@ -265,15 +266,7 @@ attention_in(const struct analysis *a, const struct index_step *step, struct eng
 {
     const int64_t *ts_ns = a->index->trace->events.ts_ns;
     size_t low = 0;
-    size_t high = a->attention_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ts_ns[a->attention_ops[middle]] < step->start_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    ORDER_SEARCH(low, a->attention_count, at, ts_ns[a->attention_ops[at]] < step->start_ns);
     if (low == a->attention_count || ts_ns[a->attention_ops[low]] >= step->end_ns ||
         !capture_attention(a->index, a->attention_ops[low], &out->heads, &out->head_dim_qk)) {
         return false;

@@ -210,15 +210,7 @@ void operation_lanes_free(struct operation_lanes *lanes)
 size_t operation_lanes_find(const struct operation_lanes *lanes, struct operation_key key)
 {
     size_t low = 0;
-    size_t high = lanes->key_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_keys(lanes->keys[middle], key) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    ORDER_SEARCH(low, lanes->key_count, at, compare_keys(lanes->keys[at], key) < 0);
     bool is_there = low < lanes->key_count && compare_keys(lanes->keys[low], key) == 0;
     return is_there ? low : SIZE_MAX;
 }

@@ -53,16 +53,9 @@ static bool list_steps(struct ranks_run *run)
 /* The last step that starts at or before a time of the rank's own clock. */
 static uint32_t step_at(const struct ranks_run *run, const struct ranks_member *member, int64_t ns)
 {
-    uint32_t low = 0;
-    uint32_t high = member->step_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (member->steps[member->steps_by_start[middle]].start_ns <= ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = 0;
+    ORDER_SEARCH(low, member->step_count, middle,
+                 member->steps[member->steps_by_start[middle]].start_ns <= ns);
     return low == 0 ? RANKS_NONE
                     : ranks_step_place(run, member->steps[member->steps_by_start[low - 1]].number);
 }

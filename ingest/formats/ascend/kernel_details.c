@@ -189,13 +189,7 @@ static bool has_name(const struct kernel_details *details,
 static size_t first_from(const struct kernel_details *details, int64_t start_ns)
 {
     size_t low = 0;
-    size_t high = details->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        bool is_before = details->rows[middle].start_ns < start_ns;
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
-    }
+    ORDER_SEARCH(low, details->count, at, details->rows[at].start_ns < start_ns);
     return low;
 }
 

@@ -241,17 +241,10 @@ ORDER_BY(by_id, struct execution_node, ORDER_UP(id), ORDER_UP(first_tensor))
 /* Index of the first node with this id, or EXECUTION_NO_NODE. */
 static uint32_t find_node(const struct execution_trace *trace, uint64_t id)
 {
-    uint32_t low = 0;
-    uint32_t high = trace->node_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (trace->nodes[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < trace->node_count && trace->nodes[low].id == id ? low : EXECUTION_NO_NODE;
+    size_t low = 0;
+    ORDER_SEARCH(low, trace->node_count, at, trace->nodes[at].id < id);
+    return low < trace->node_count && trace->nodes[low].id == id ? (uint32_t)low
+                                                                 : EXECUTION_NO_NODE;
 }
 
 static void find_callers(struct execution_trace *trace)

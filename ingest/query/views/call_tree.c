@@ -1,5 +1,6 @@
 #include "ingest/query/views/call_tree.h"
 
+#include "ingest/base/order.h"
 #include "ingest/store/db/match.h"
 
 #include <stdlib.h>
@@ -12,18 +13,10 @@ static bool no_memory(struct err *err)
 
 uint32_t query_tree_thread_of(const struct call_tree *tree, uint32_t node)
 {
-    uint32_t low = 0;
-    uint32_t high = tree->thread_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (node >= tree->threads[middle].end) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = 0;
+    ORDER_SEARCH(low, tree->thread_count, at, node >= tree->threads[at].end);
     bool is_inside = low < tree->thread_count && node >= tree->threads[low].first;
-    return is_inside ? low : CALL_NONE;
+    return is_inside ? (uint32_t)low : CALL_NONE;
 }
 
 static uint32_t count_children(const struct call_tree *tree, uint32_t node)

@@ -110,15 +110,7 @@ static void
 match_cut_name(struct traced_name *const *names, size_t count, struct measured_kernel *cut)
 {
     size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strncmp(names[middle]->text, cut->name, cut->prefix_len) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    ORDER_SEARCH(low, count, at, strncmp(names[at]->text, cut->name, cut->prefix_len) < 0);
     bool fits = low < count && begins_with(names[low]->text, cut);
     bool alone = low + 1 >= count || !begins_with(names[low + 1]->text, cut);
     if (fits && alone &&

@@ -1,6 +1,7 @@
 #include "ingest/store/history/cache.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 #include "ingest/base/text/num.h"
 
 #include <inttypes.h>
@@ -163,15 +164,7 @@ static bool comes_before(const struct cached_point *a, const struct cached_point
 static size_t place_of(const struct series_cache *cache, const struct cached_point *point)
 {
     size_t first = 0;
-    size_t end = cache->count;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (comes_before(&cache->points[middle], point)) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
+    ORDER_SEARCH(first, cache->count, at, comes_before(&cache->points[at], point));
     return first;
 }
 
@@ -322,15 +315,7 @@ struct loaded_metric {
 static size_t entry_from(const struct loaded_metric *loaded, int64_t trace_id)
 {
     size_t first = 0;
-    size_t end = loaded->count;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (loaded->entries[middle].trace_id < trace_id) {
-            first = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
+    ORDER_SEARCH(first, loaded->count, at, loaded->entries[at].trace_id < trace_id);
     return first;
 }
 

@@ -1,6 +1,7 @@
 #include "ingest/analysis/cycles/rows/counters.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <string.h>
 
@@ -211,16 +212,9 @@ void cycle_counters_free(struct cycle_counters *counters)
 static uint32_t
 first_at(const int64_t *times, uint32_t low, uint32_t high, int64_t time_ns, bool behind)
 {
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        bool is_before = times[middle] < time_ns || (behind && times[middle] == time_ns);
-        if (is_before) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    size_t first = low;
+    ORDER_SEARCH(first, high, at, times[at] < time_ns || (behind && times[at] == time_ns));
+    return (uint32_t)first;
 }
 
 void cycle_counters_open(struct cycle_counters *counters, struct cycle *cycle)

@@ -1,6 +1,7 @@
 #include "ingest/store/events/search/stored_texts.h"
 
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,15 +136,7 @@ static void release(struct stored_texts *texts)
 static size_t segment_behind(const struct stored_texts *texts, uint32_t id)
 {
     size_t low = 0;
-    size_t high = texts->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (texts->segments[middle].first_id > id) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
+    ORDER_SEARCH(low, texts->count, at, texts->segments[at].first_id <= id);
     return low;
 }
 

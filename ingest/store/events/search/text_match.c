@@ -1,5 +1,6 @@
 #include "ingest/store/events/search/text_match.h"
 
+#include "ingest/base/order.h"
 #include "ingest/store/events/documents/json_string.h"
 
 #include <string.h>
@@ -155,17 +156,9 @@ static void set_bit(uint64_t *bits, uint32_t id, bool value)
  * than its text. */
 static uint32_t line_at(const struct text_segment *segment, size_t at)
 {
-    uint32_t low = 0;
-    uint32_t high = segment->count - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((size_t)segment->ends[middle] + middle >= at) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    size_t low = 0;
+    ORDER_SEARCH(low, segment->count - 1, middle, (size_t)segment->ends[middle] + middle < at);
+    return (uint32_t)low;
 }
 
 /* All texts as lines, looked through at once. */
