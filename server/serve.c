@@ -16,7 +16,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* For those who are told after the time that their jobs wait for the next start. */

@@ -5,7 +5,6 @@
 #include "api/table/render.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

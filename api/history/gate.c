@@ -7,7 +7,6 @@
 #include "api/table/table_params.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CONDITIONS_MAX 100

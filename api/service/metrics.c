@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CLASSES 5 /* 1xx to 5xx */
 #define LABELS_BYTES 160

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A step without bounds ends at -2^63 and starts at 2^63-1 [TB-1.1]: its length is beyond 64 bits,
  * and the mean, a double, is the next power of two. */

@@ -6,7 +6,6 @@
 #include "ingest/base/text/num.h"
 #include "ingest/store/store_events.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define PIECE_BYTES ((size_t)256 << 10)

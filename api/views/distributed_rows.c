@@ -5,7 +5,6 @@
 #include "ingest/query/ranks/ranks.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static const char *name_of(const struct query_worker *worker)
 {

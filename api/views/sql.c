@@ -4,8 +4,6 @@
 #include "api/table/table_params.h"
 #include "ingest/store/store_sql.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define ROWS_DEFAULT 1000

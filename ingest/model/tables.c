@@ -4,7 +4,6 @@
 #include "ingest/model/results/memory_rows.h"
 #include "ingest/model/results/results.h"
 
-#include <math.h>
 #include <string.h>
 
 #define DEFINE_WORD(function, name, enumeration) \

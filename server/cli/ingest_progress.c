@@ -2,8 +2,6 @@
 
 #include "server/cli/text.h"
 
-#include <string.h>
-
 #define BAR_WIDTH 24
 #define NAME_WIDTH 40
 #define LINE_MAX_BYTES ((size_t)1 << 10)

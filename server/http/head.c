@@ -1,7 +1,6 @@
 #include "server/http/head.h"
 
 #include <civetweb.h>
-#include <stdio.h>
 #include <time.h>
 
 #define HEAD_MAX_BYTES ((size_t)64 << 10)

@@ -6,7 +6,6 @@
 #include "server/http/negotiate.h"
 
 #include <civetweb.h>
-#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,6 @@
 #include "server/options/options_value.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 bool option_set_server(struct options *o, const char *text, const char **form)
 {

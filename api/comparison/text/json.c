@@ -8,7 +8,6 @@
 #include "ingest/base/text/strtab.h"
 #include "ingest/model/tables.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

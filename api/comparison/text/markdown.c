@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define HEADER_COUNT_MAX 17
 #define HEADER_BYTES_MAX ((size_t)1 << 20)

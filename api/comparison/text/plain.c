@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define NAME_COLUMNS 48
 #define METRIC_COLUMNS 20

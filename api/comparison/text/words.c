@@ -6,7 +6,6 @@
 #include "ingest/base/text/short_name.h"
 #include "ingest/base/text/utf8.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
-#include <string.h>
-
 /* Kinds whose stretches are stored; between them nothing is open. */
 #define STORED_KINDS ((unsigned)HOST_NOTHING)
 

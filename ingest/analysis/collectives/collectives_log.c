@@ -5,8 +5,6 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/index/sort.h"
 
-#include <string.h>
-
 struct logging {
     struct collective_log *log;
     struct arena *arena;

@@ -11,7 +11,6 @@
 #include "ingest/base/text/strtab.h"
 #include "ingest/index/sort.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char missing_text[] = "N/A";

@@ -11,7 +11,6 @@
 #include "ingest/index/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool kernels_collect(struct kernels *kernels, const struct event_classes *sel)

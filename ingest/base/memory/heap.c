@@ -2,7 +2,6 @@
 #include "ingest/base/memory/heap.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 /* Pieces of this size and above come from the system and go back to it when they are freed. Smaller

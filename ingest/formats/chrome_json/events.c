@@ -1,8 +1,6 @@
 /* The list of events: reading one after the other, and finding the way back after damage. */
 #include "ingest/formats/chrome_json/reader.h"
 
-#include <string.h>
-
 /* While the way back is searched, an object longer than this is no event. */
 #define RESYNC_EVENT_BYTES_MAX ((ptrdiff_t)1 << 20)
 

@@ -4,8 +4,6 @@
 #include "ingest/formats/json/text.h"
 #include "ingest/formats/json/walk.h"
 
-#include <string.h>
-
 struct lists {
     struct arena *arena;
     struct warnings *warnings;

@@ -2,7 +2,6 @@
 
 #include "ingest/base/memory/scratch.h"
 
-#include <stdint.h>
 #include <string.h>
 
 void *row_list_add(struct row_list *list)

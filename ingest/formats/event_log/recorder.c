@@ -6,7 +6,6 @@
 #include "ingest/formats/json/clean.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define VALUES_FIRST ((size_t)1 << 12)
 #define HEAD_BYTES_MAX ((size_t)4 * (size_t)EVENT_HEAD_VALUE_BYTES_MAX)

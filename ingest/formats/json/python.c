@@ -5,7 +5,6 @@
 #include "ingest/base/text/utf8.h"
 #include "ingest/formats/json/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct {

@@ -6,7 +6,6 @@
 #include "ingest/formats/json/text.h"
 
 #include <math.h>
-#include <string.h>
 
 enum column { NAME, TIMESTAMP, VALUE, NEEDED_COUNT, HOST = NEEDED_COUNT, COLUMN_COUNT };
 

@@ -7,7 +7,6 @@
 #include "ingest/formats/perf_data/cycles.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_BYTES 40 /* of a cell, in a message */

@@ -1,7 +1,5 @@
 #include "ingest/store/db/match.h"
 
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "ingest/store/events/when.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 _Static_assert(EVENT_BATCH_EVENTS <= EVENT_BLOCK_EVENTS, "a batch is a block");

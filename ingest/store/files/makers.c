@@ -3,7 +3,6 @@
 #include "ingest/store/schema/schema.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 #define PACK_LEVEL 1

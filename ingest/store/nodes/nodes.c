@@ -4,8 +4,6 @@
 #include "ingest/store/nodes/leases.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -5,9 +5,7 @@
 #include "ingest/base/wall_clock.h"
 #include "ingest/store/objects/blob_objects_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SWEEP_MS 5000
 #define KEYS_MAX 256

@@ -3,8 +3,6 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 
-#include <string.h>
-
 #define SQL_BYTES ((size_t)8 << 10)
 
 /* "@" stands for a row: NEW., OLD., or nothing. */

@@ -2,9 +2,6 @@
 
 #include "ingest/store/codec/column_codec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- tracks and levels ---- */
 
 static const char *text_of(const char *text)

@@ -2,7 +2,6 @@
 #include "server/cli/report/prose.h"
 #include "server/cli/report/report.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,9 +3,7 @@
 #include "ingest/jobs/pipeline/details.h"
 #include "server/cli/report/prose.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- device time ---- */
 

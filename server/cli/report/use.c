@@ -1,7 +1,5 @@
 #include "server/cli/report/prose.h"
 
-#include <stdio.h>
-
 /* The words of the page (static/js/views/utilisation/classes.js). */
 static const char *class_label(enum use_class use)
 {

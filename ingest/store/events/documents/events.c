@@ -5,8 +5,6 @@
 #include "ingest/store/internal.h"
 #include "ingest/store/store_events.h"
 
-#include <string.h>
-
 /* The block of the event, its cursor at the event. */
 static bool read_block_of(struct db *db,
                           struct event_reader *reader,
