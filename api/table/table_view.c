@@ -304,7 +304,7 @@ bool table_view_answer(const struct table_view *view, struct api_call *call)
     if (view->write_members != NULL) {
         view->write_members(&w, view->context);
     } else {
-        table_view_members(&w, view, NULL);
+        table_view_members(&w, view, view->group_by);
     }
     jw_object_end(&w);
     return true;

@@ -25,7 +25,8 @@ struct table_view {
     const void *context;
     /* What a row has behind its columns; `row` NULL for a header. NULL: nothing. */
     void (*write_row_end)(struct field_out *out, const void *context, const void *row);
-    /* Members beside "rows"; NULL: those of the parameters alone. */
+    const char *group_by; /* member of the answer; NULL: none */
+    /* Members beside "rows"; NULL: group_by and those of the parameters. */
     void (*write_members)(struct json_write *w, const void *context);
 };
 

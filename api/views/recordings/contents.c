@@ -87,16 +87,6 @@ bool contents_get(struct api_call *call, struct err *err)
 
 /* ---- names, and types of kernels ---- */
 
-static void write_members(struct json_write *w, const void *view)
-{
-    table_view_members(w, view, NULL);
-}
-
-static void write_type_members(struct json_write *w, const void *view)
-{
-    table_view_members(w, view, "op_type");
-}
-
 static bool read_recorded(struct table_view *view,
                           struct api_call *call,
                           const char *sort,
@@ -104,7 +94,6 @@ static bool read_recorded(struct table_view *view,
                           struct err *err)
 {
     struct store_trace *trace = NULL;
-    view->context = view;
     return table_view_read(view, call, sort, LIMIT_DEFAULT, err) &&
            timeline_trace(&trace, call, err) &&
            (contents_read(call->api->jobs, trace->id, call_arena(call), contents, err) ||
@@ -114,8 +103,7 @@ static bool read_recorded(struct table_view *view,
 /* [FMT-1.3] */
 bool op_types_get(struct api_call *call, struct err *err)
 {
-    struct table_view view = {
-        .table = &table_op_type, .stem = "op_types", .write_members = write_type_members};
+    struct table_view view = {.table = &table_op_type, .stem = "op_types", .group_by = "op_type"};
     struct contents contents = {.device_count = 0};
     return read_recorded(&view, call, "total_ns", &contents, err) &&
            table_view_run(&view, call, contents.recorded.op_types, contents.recorded.op_type_count,
@@ -123,16 +111,11 @@ bool op_types_get(struct api_call *call, struct err *err)
            table_view_answer(&view, call);
 }
 
-static void write_metric_members(struct json_write *w, const void *view)
-{
-    table_view_members(w, view, "metric");
-}
-
 /* [FMT-0.7] */
 bool kernel_metrics_get(struct api_call *call, struct err *err)
 {
     struct table_view view = {
-        .table = &table_kernel_metric, .stem = "metrics", .write_members = write_metric_members};
+        .table = &table_kernel_metric, .stem = "metrics", .group_by = "metric"};
     struct contents contents = {.device_count = 0};
     return read_recorded(&view, call, "name", &contents, err) &&
            table_view_run(&view, call, contents.recorded.metrics, contents.recorded.metric_count,
@@ -142,11 +125,9 @@ bool kernel_metrics_get(struct api_call *call, struct err *err)
 
 bool names_get(struct api_call *call, struct err *err)
 {
-    struct table_view view = {
-        .table = &table_named, .stem = "names", .write_members = write_members};
+    struct table_view view = {.table = &table_named, .stem = "names"};
     struct named_rows names = {.count = 0};
     struct store_trace *trace = NULL;
-    view.context = &view;
     return table_view_read(&view, call, "total_ns", LIMIT_DEFAULT, err) &&
            timeline_trace(&trace, call, err) &&
            (names_read(call->api->jobs, trace->id, call_arena(call), &names, err) ||

@@ -117,18 +117,11 @@ bool snapshot_get(struct api_call *call, struct err *err)
 
 /* ---- tables ---- */
 
-static void write_members(struct json_write *w, const void *view)
-{
-    table_view_members(w, view, NULL);
-}
-
 bool snapshot_frames_get(struct api_call *call, struct err *err)
 {
-    struct table_view view = {
-        .table = &table_snapshot_frame, .stem = "frames", .write_members = write_members};
+    struct table_view view = {.table = &table_snapshot_frame, .stem = "frames"};
     struct snapshot_request request;
     struct snapshot_answer answer;
-    view.context = &view;
     if (!read_request(call, &request, err) ||
         !table_view_read(&view, call, "bytes", LIMIT_DEFAULT, err) ||
         !snapshot_read(call->api->jobs, SNAPSHOT_FRAMES, &request, call_arena(call), &answer,
@@ -142,11 +135,9 @@ bool snapshot_frames_get(struct api_call *call, struct err *err)
 
 bool snapshot_blocks_get(struct api_call *call, struct err *err)
 {
-    struct table_view view = {
-        .table = &table_snapshot_block, .stem = "blocks", .write_members = write_members};
+    struct table_view view = {.table = &table_snapshot_block, .stem = "blocks"};
     struct snapshot_request request;
     struct snapshot_answer answer;
-    view.context = &view;
     return read_request(call, &request, err) &&
            table_view_read(&view, call, "size_bytes", LIMIT_DEFAULT, err) &&
            snapshot_read(call->api->jobs, SNAPSHOT_BLOCKS, &request, call_arena(call), &answer,
