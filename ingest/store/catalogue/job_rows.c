@@ -1,5 +1,6 @@
 #include "ingest/base/wall_clock.h"
 #include "ingest/store/nodes/leases.h"
+#include "ingest/store/objects/blob_objects.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -202,31 +203,46 @@ bool store_job_add(
     return true;
 }
 
+struct arrived {
+    int64_t job_id;
+    bool is_there;
+};
+
 /* Also of a job that has failed meanwhile. */
-static bool set_received(struct store *store, int64_t id, struct err *err)
+static bool set_received(struct db *db, void *context, struct err *err)
 {
-    if (!store_write_begin(store, STORE_BATCH, err)) {
-        return false;
-    }
+    struct arrived *arrived = context;
     struct db_stmt st;
-    db_prepare(&st, store->writer,
+    db_prepare(&st, db,
                "UPDATE job SET received_at_s = ?, node = CASE WHEN attempts = 0 THEN '' ELSE node"
                " END, lease_until_s = CASE WHEN attempts = 0 THEN 0 ELSE lease_until_s END"
                " WHERE id = ?");
     db_put_int(&st, wall_clock_s());
-    db_put_int(&st, id);
-    bool ok = db_run(&st, err) &&
-              (db_changes(store->writer) > 0 ||
-               err_set(err, ERR_UNAVAILABLE,
-                       "this server stood still for so long that the others gave the upload up; "
-                       "send the file again"));
-    return store_write_end(store, ok, err);
+    db_put_int(&st, arrived->job_id);
+    bool ok = db_run(&st, err);
+    arrived->is_there = db_changes(db) > 0;
+    return ok;
+}
+
+/* Unless that went with the row of the object. */
+static bool note_received(struct store *store, struct blob_also *also, struct err *err)
+{
+    return also->is_done ||
+           (store_write_begin(store, STORE_BATCH, err) &&
+            store_write_end(store, set_received(store->writer, also->context, err), err));
 }
 
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)
 {
     struct err second = ERR_INIT;
-    bool ok = store_blob_sync(store, sha256_hex, err) && set_received(store, id, err);
+    struct arrived arrived = {.job_id = id};
+    struct blob_also also = {.run = set_received, .context = &arrived};
+    bool ok =
+        blob_sync_also(store, sha256_hex, &also, err) && note_received(store, &also, err) &&
+        (arrived.is_there ||
+         err_set(err, ERR_UNAVAILABLE,
+                 "this server stood still for so long that the others gave the upload up; send "
+                 "the file again"));
     if (!store_blob_release(store, sha256_hex, &second)) {
         log_write(store->log, LOG_WARN, "a raw file stays until the next start: %s", second.msg);
     }

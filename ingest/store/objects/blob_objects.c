@@ -374,6 +374,7 @@ struct arrival {
     const struct blob_put *put;
     const char *sha256_hex;
     const struct object_info *info;
+    const struct blob_also *also; /* NULL: nothing */
 };
 
 static bool set_live(struct db *db, void *context, struct err *err)
@@ -399,19 +400,24 @@ static bool set_live(struct db *db, void *context, struct err *err)
     return db_run(&st, err) &&
            (db_changes(db) == 1 ||
             err_set(err, ERR_UNAVAILABLE,
-                    "this server was silent for so long that its upload was given up"));
+                    "this server was silent for so long that its upload was given up")) &&
+           (arrival->also == NULL || arrival->also->run(db, arrival->also->context, err));
 }
 
-static bool finish(struct blob_put *put, const char *sha256_hex, struct err *err)
+static bool
+finish(struct blob_put *put, const char *sha256_hex, struct blob_also *also, struct err *err)
 {
     struct object_info info;
-    struct arrival arrival = {.put = put, .sha256_hex = sha256_hex, .info = &info};
+    struct arrival arrival = {.put = put, .sha256_hex = sha256_hex, .info = &info, .also = also};
     bool ok = object_put_finish(put->put, &info, err);
     blob_objects_note(put->store, ok ? NULL : err);
     put->put = NULL;
     ok = ok && blob_objects_change(put->store, set_live, &arrival, err);
     if (ok) {
         (void)atomic_fetch_add(&put->store->objects->bytes, info.size_bytes);
+    }
+    if (also != NULL) {
+        also->is_done = ok;
     }
     return ok;
 }
@@ -420,6 +426,7 @@ struct put_call {
     struct blob_put *put;
     const char *sha256_hex;
     uint64_t size_bytes;
+    struct blob_also *also;
     struct err *err;
     bool ok, revived;
 };
@@ -430,7 +437,7 @@ static void *run_put(void *argument)
     struct store *store = call->put->store;
     struct err second = ERR_INIT;
     call->ok = revive(store, call->sha256_hex, call->size_bytes, &call->revived, call->err) &&
-               (call->revived || finish(call->put, call->sha256_hex, call->err));
+               (call->revived || finish(call->put, call->sha256_hex, call->also, call->err));
     /* Another server may have put the same bytes meanwhile: then these are there, whatever failed.
      */
     if (!call->ok && revive(store, call->sha256_hex, call->size_bytes, &call->revived, &second) &&
@@ -445,10 +452,11 @@ static void *run_put(void *argument)
 bool blob_put_store(struct blob_put *put,
                     const char *sha256_hex,
                     uint64_t size_bytes,
+                    struct blob_also *also,
                     struct err *err)
 {
     struct put_call call = {
-        .put = put, .sha256_hex = sha256_hex, .size_bytes = size_bytes, .err = err};
+        .put = put, .sha256_hex = sha256_hex, .size_bytes = size_bytes, .also = also, .err = err};
     if (thread_call(run_put, &call) != 0) {
         call.ok = err_set(err, ERR_NO_MEMORY, "no resources to keep an upload");
     }

@@ -22,6 +22,13 @@
 
 struct blob_put;
 
+/* What else is true when the bytes are an object, for the same transaction. */
+struct blob_also {
+    bool (*run)(struct db *db, void *context, struct err *err);
+    void *context;
+    bool is_done; /* out: committed; false where no row of the object had to change */
+};
+
 /* Sets store->objects. Call it with the database open. */
 bool blob_objects_open(struct store *store,
                        const struct store_objects *options,
@@ -37,10 +44,17 @@ bool blob_put_begin(struct store *store, struct blob_put **out, struct err *err)
 bool blob_put_write(struct blob_put *put, const void *bytes, size_t len, struct err *err)
     KS_MUST_USE;
 /* True: the bytes are an object, and durably so, and a row says it, which is on disk with the next
- * durable commit. Frees the put, also on false. One thread at a time for one hash. */
+ * durable commit. Frees the put, also on false. One thread at a time for one hash. `also` may be
+ * NULL. */
 bool blob_put_store(struct blob_put *put,
                     const char *sha256_hex,
                     uint64_t size_bytes,
+                    struct blob_also *also,
+                    struct err *err) KS_MUST_USE;
+/* store_blob_sync, and `also` with it where the bytes become an object. */
+bool blob_sync_also(struct store *store,
+                    const char *sha256_hex,
+                    struct blob_also *also,
                     struct err *err) KS_MUST_USE;
 /* Leaves the rest to the sweeper: returns at once. NULL is allowed. */
 void blob_put_give_up(struct blob_put *put);

@@ -461,14 +461,15 @@ static bool sync_file(struct store *store, const struct blob_pin *pin, struct er
 
 /* blob_lock is held, but not while the disk is waited for: `is_syncing` and the pin that the caller
  * has keep the others away. */
-static bool sync_pinned(struct store *store, struct blob_pin *pin, struct err *err)
+static bool
+sync_pinned(struct store *store, struct blob_pin *pin, struct blob_also *also, struct err *err)
 {
     struct blob_put *put = pin->put;
     pin->put = NULL;
     pin->is_syncing = true;
     (void)pthread_mutex_unlock(&store->blob_lock);
     bool ok = put == NULL ? sync_file(store, pin, err)
-                          : blob_put_store(put, pin->sha256_hex, size_of(store, pin), err);
+                          : blob_put_store(put, pin->sha256_hex, size_of(store, pin), also, err);
     (void)pthread_mutex_lock(&store->blob_lock);
     close_unsynced(pin);
     pin->is_syncing = false;
@@ -484,7 +485,10 @@ static bool sync_pinned(struct store *store, struct blob_pin *pin, struct err *e
     return ok;
 }
 
-bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *err)
+bool blob_sync_also(struct store *store,
+                    const char *sha256_hex,
+                    struct blob_also *also,
+                    struct err *err)
 {
     bool ok = true;
     (void)pthread_mutex_lock(&store->blob_lock);
@@ -493,7 +497,7 @@ bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *er
         (void)pthread_cond_wait(&store->blob_synced, &store->blob_lock);
     }
     if (pin != NULL && (pin->unsynced_fd >= 0 || pin->put != NULL)) {
-        ok = sync_pinned(store, pin, err);
+        ok = sync_pinned(store, pin, also, err);
     } else if (pin != NULL && pin->is_lost) {
         ok = store->objects == NULL
                  ? err_set(err, ERR_IO,
@@ -504,6 +508,11 @@ bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *er
     }
     (void)pthread_mutex_unlock(&store->blob_lock);
     return ok;
+}
+
+bool store_blob_sync(struct store *store, const char *sha256_hex, struct err *err)
+{
+    return blob_sync_also(store, sha256_hex, NULL, err);
 }
 
 static bool drop(struct store *store,

@@ -192,8 +192,8 @@ class Case(unittest.TestCase):
 
     def test_an_upload_takes_few_statements(self):
         """Each costs a turn to the database and back, and processor time there."""
-        content = kinetoscope.fixture_json('cuda_training')
-        with self.database() as database, self.serve(database) as server:
+        content, objects = kinetoscope.fixture_json('cuda_training'), 'file://%s/objects' % self.folder
+        with self.database() as database, kinetoscope.Server('--database-url', database.url, '--objects-url', objects, data_dir=self.data_dir) as server:
             self.assertEqual(server.put('run', 'a.json', content).status, 201)
             for setting in ("ALTER SYSTEM SET log_statement = 'all'", 'SELECT pg_reload_conf()'):
                 subprocess.run(['psql', '-q', database.url, '-c', setting], check=True, stdout=subprocess.DEVNULL)
@@ -205,6 +205,9 @@ class Case(unittest.TestCase):
         executed = said.count('LOG:  execute ')
         print('%d statements and %d transactions an upload' % (executed, said.count('statement: COMMIT')))
         self.assertLess(executed, 80, said[-3000:])
+        # That the object is there, and that its job has arrived, is one transaction.
+        between = said[said.index("UPDATE object SET state = 'live'"):said.index('UPDATE job SET received_at_s')]
+        self.assertNotIn('COMMIT', between)
 
     def test_a_transaction_that_does_not_begin_leaves_none_open(self):
         """A begin is two statements, of which the second may fail."""

@@ -117,11 +117,11 @@ class Balancer(Below):
 
 
 class Lab(contextlib.ExitStack):
-    """`nodes`, `balancer`, `database`, `s3_port`; ends with its block."""
+    """`nodes`, `balancer`, `database`, `s3_port`; ends with its block. `older`: the program of the last node."""
 
-    def __init__(self, count, *options, has_links=True, s3_port=None):
+    def __init__(self, count, *options, has_links=True, s3_port=None, older=None):
         super().__init__()
-        self.has_links, self.s3_port = has_links, s3_port
+        self.has_links, self.s3_port, self.older = has_links, s3_port, older
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ks-lab-', dir='/tmp'))
         self.callback(shutil.rmtree, self.folder, True)
         self.prefix, self.s3, self.s3_name = 'lab-%s' % uuid.uuid4(), None, 'an S3 server that ran'
@@ -133,7 +133,11 @@ class Lab(contextlib.ExitStack):
     def start(self, count, options):
         self.s3_port = self.s3_port or int(os.environ.get('KINETOSCOPE_LAB_S3') or self.start_s3())
         self.database = self.enter_context(Postgres(self.folder / 'server'))
-        self.nodes = [self.enter_context(Node(self, 'n%d' % number, *options)) for number in range(count)]
+        self.nodes = [Node(self, 'n%d' % number, *options) for number in range(count)]
+        if self.older:
+            self.nodes[-1].command[0] = self.older
+        for node in self.nodes:
+            self.enter_context(node)
         self.balancer = self.enter_context(Balancer(self))
 
     def start_s3(self):

@@ -3,7 +3,7 @@
 cut off from the database or the objects, two at once, while clients upload, read and delete. Afterwards nothing that was acknowledged is lost
 and nothing is there twice; no object is without a row and no row without its object; every file of results is whole; figures
 are those of an embedded server; and jobs of a server that died were taken over within 35 s if another was idle.
-Alone: KINETOSCOPE_BIN=... trial.py [--events N] [--seed N] """
+Alone: KINETOSCOPE_BIN=... trial.py [--events N] [--seed N] [--older PROGRAM: of the last server, as during an upgrade] """
 import argparse
 import collections
 import hashlib
@@ -329,13 +329,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--events', type=int, default=6)
     parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--older')
     asked = parser.parse_args()
     reason = lab.why_not()
     if reason:
         print('skipped: %s' % reason)
         return kinetoscope.SKIPPED
     began = time.monotonic()
-    with lab.Lab(3, '--ingest-workers', '2', '--ingest-memory', '1G', '--max-ratio', '0') as cluster:
+    with lab.Lab(3, '--ingest-workers', '2', '--ingest-memory', '1G', '--max-ratio', '0', older=asked.older) as cluster:
         clients = Clients(cluster, asked.seed)
         trouble = Trouble(cluster, clients, asked.events, asked.seed)
         with clients:
