@@ -73,3 +73,19 @@ void csv_row_end(struct csv_write *csv)
     buf_puts(csv->out, "\r\n");
     csv->row_has_cells = false;
 }
+
+/* A minus in front of a number makes no formula. */
+void csv_fixed(struct csv_write *csv, double value, int digits)
+{
+    if (isfinite(value)) {
+        buf_printf(csv->out, ",%.*f", digits, value);
+    } else {
+        buf_putc(csv->out, ',');
+    }
+}
+
+void csv_line_end(struct csv_write *csv)
+{
+    buf_putc(csv->out, '\n');
+    csv->row_has_cells = false;
+}

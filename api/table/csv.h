@@ -19,6 +19,10 @@ void csv_write_init(struct csv_write *csv, struct buf *out);
 void csv_text(struct csv_write *csv, const char *text); /* NULL: an empty cell */
 void csv_int(struct csv_write *csv, int64_t value);
 void csv_double(struct csv_write *csv, double value); /* non-finite: an empty cell */
+/* So many digits behind the point, not as the first cell of a row; non-finite: an empty cell. */
+void csv_fixed(struct csv_write *csv, double value, int digits);
 void csv_row_end(struct csv_write *csv);
+/* With LF alone, as the reference of cycles and comparisons does on Linux. */
+void csv_line_end(struct csv_write *csv);
 
 #endif

@@ -10,23 +10,6 @@
 
 /* ---- CSV ---- */
 
-/* Lines end as the reference's do on Linux. */
-static void end_row(struct csv_write *csv)
-{
-    buf_putc(csv->out, '\n');
-    csv->row_has_cells = false;
-}
-
-/* Numbers never stand first in a row, and a minus in front of one makes no formula. */
-static void put_number(struct csv_write *csv, double value)
-{
-    if (isfinite(value)) {
-        buf_printf(csv->out, ",%.4f", value);
-    } else {
-        buf_putc(csv->out, ',');
-    }
-}
-
 /* Exact, where a double of microseconds since the epoch is not. */
 static void put_microseconds(struct csv_write *csv, int64_t ns)
 {
@@ -46,7 +29,7 @@ static void put_header(struct csv_write *csv)
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         csv_text(csv, columns[i]);
     }
-    end_row(csv);
+    csv_line_end(csv);
 }
 
 static void
@@ -55,22 +38,22 @@ put_row(struct csv_write *csv, const struct cycle_row *cycle, const struct cycle
     csv_int(csv, cycle->number);
     csv_int(csv, row->pid);
     csv_text(csv, row->host);
-    put_number(csv, row->beta_pct);
+    csv_fixed(csv, row->beta_pct, 4);
     csv_text(csv, row->function);
     csv_text(csv, row->metric == NULL ? "N/A" : row->metric);
     csv_text(csv, row->device);
     csv_text(csv, row->type);
-    put_number(csv, row->mu_pct);
-    put_number(csv, row->sigma_pct);
-    put_number(csv, row->duration_us);
+    csv_fixed(csv, row->mu_pct, 4);
+    csv_fixed(csv, row->sigma_pct, 4);
+    csv_fixed(csv, row->duration_us, 4);
     csv_text(csv, row->interpolation);
     csv_text(csv, cycle->anchor);
-    put_number(csv, cycle->dur_us);
+    csv_fixed(csv, cycle->dur_us, 4);
     put_microseconds(csv, cycle->start_ns);
     csv_int(csv, row->instances);
     csv_text(csv, row->simple_name);
     csv_text(csv, cycle_kind_name(cycle->kind));
-    end_row(csv);
+    csv_line_end(csv);
 }
 
 void cycles_csv(struct buf *out, const struct trace_results *results)

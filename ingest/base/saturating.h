@@ -60,6 +60,13 @@ static inline int64_t i64_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Of whole nanoseconds; not NaN. */
+static inline int64_t saturating_s_to_ns(double seconds)
+{
+    double ns = seconds * 1e9;
+    return fabs(ns) < 9.2e18 ? (int64_t)llrint(ns) : (ns > 0 ? INT64_MAX : -INT64_MAX);
+}
+
 /* Microseconds as doubles. To whole picoseconds, which undoes what 1000 / 1000 rounds. NaN stays.
  */
 static inline double us_to_ns(double us)

@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct sha256 {
     EVP_MD_CTX *ctx;
@@ -76,4 +77,10 @@ void sha256_to_hex(const unsigned char digest[SHA256_BYTES], char hex[SHA256_HEX
 void sha256_to_base64(const unsigned char digest[SHA256_BYTES], char text[SHA256_BASE64_BYTES])
 {
     (void)EVP_EncodeBlock((unsigned char *)text, digest, SHA256_BYTES);
+}
+
+bool sha256_is_hex(const char *text)
+{
+    return strlen(text) == SHA256_HEX_BYTES - 1 &&
+           strspn(text, "0123456789abcdef") == SHA256_HEX_BYTES - 1;
 }

@@ -27,6 +27,8 @@ bool sha256_hmac(const void *key,
                  const void *bytes,
                  size_t len,
                  unsigned char mac[SHA256_BYTES]) KS_MUST_USE;
+/* Whether the text is a whole one in lower-case hex. */
+bool sha256_is_hex(const char *text);
 /* Both add the NUL. */
 void sha256_to_hex(const unsigned char digest[SHA256_BYTES], char hex[SHA256_HEX_BYTES]);
 void sha256_to_base64(const unsigned char digest[SHA256_BYTES], char text[SHA256_BASE64_BYTES]);

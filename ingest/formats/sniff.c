@@ -1,5 +1,6 @@
 #include "ingest/formats/sniff.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/json/scan.h"
 
 #include <string.h>
@@ -49,14 +50,6 @@ static const struct magic magics[] = {
     MAGIC("==PROF==", 0, "output of Nsight Compute without a table: print one with ncu --csv"),
 };
 
-static const char *skip_space(const char *at, const char *end)
-{
-    while (at < end && json_is_space(*at)) {
-        at++;
-    }
-    return at;
-}
-
 static bool contains(const char *bytes, size_t len, const char *word)
 {
     size_t word_len = strlen(word);
@@ -71,7 +64,7 @@ static bool contains(const char *bytes, size_t len, const char *word)
 static bool begins_ignoring_case(const char *at, const char *end, const char *lower)
 {
     for (; *lower != '\0'; at++, lower++) {
-        if (at == end || json_ascii_lower(*at) != *lower) {
+        if (at == end || text_lower(*at) != *lower) {
             return false;
         }
     }
@@ -138,7 +131,7 @@ const char *sniff_describe(const char *bytes, size_t len)
     /* A protocol buffer of packets begins with a tag that is a newline in ASCII and a length. */
     bool is_packet = len > 2 && bytes[0] == '\n' && !json_is_space(bytes[1]) && bytes[1] != '{' &&
                      bytes[1] != '[' && bytes[1] != '<';
-    const char *at = skip_space(bytes, end);
+    const char *at = json_behind_space(bytes, end);
     if (at == end) {
         return "empty but for blanks";
     }

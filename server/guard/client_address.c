@@ -1,18 +1,10 @@
 #include "server/guard/client_address.h"
 
+#include "ingest/base/text/affix.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-static bool is_trusted(const char *address, const char *const *trusted, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(address, trusted[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* The last address of the first `*len` bytes of the list, which then end before it. */
 static bool take_last(char out[CLIENT_ADDRESS_BYTES], const char *list, size_t *len)
@@ -46,7 +38,7 @@ void client_address(char out[CLIENT_ADDRESS_BYTES],
     char address[CLIENT_ADDRESS_BYTES];
     for (size_t line = line_count; line-- > 0;) {
         size_t len = strlen(forwarded_for[line]);
-        while (is_trusted(out, trusted, trusted_count) && len > 0) {
+        while (text_is_one_of(out, trusted, trusted_count) && len > 0) {
             if (!take_last(address, forwarded_for[line], &len)) {
                 return;
             }

@@ -5,23 +5,6 @@
 
 #include <math.h>
 
-/* Lines end as the reference's do on Linux. */
-static void end_row(struct csv_write *csv)
-{
-    buf_putc(csv->out, '\n');
-    csv->row_has_cells = false;
-}
-
-/* Numbers never stand first in a row, and a minus in front of one makes no formula. */
-static void put_number(struct csv_write *csv, double value)
-{
-    if (isfinite(value)) {
-        buf_printf(csv->out, ",%.6f", value);
-    } else {
-        buf_putc(csv->out, ',');
-    }
-}
-
 static void put_pid(struct csv_write *csv, int64_t pid)
 {
     if (pid == COMPARISON_NO_PID) {
@@ -49,7 +32,7 @@ static void put_header(struct csv_write *csv, const struct comparison *compariso
         csv_text(csv, "Base PID");
         csv_text(csv, "Candidate PID");
     }
-    end_row(csv);
+    csv_line_end(csv);
     buf_free(&header);
 }
 
@@ -59,7 +42,7 @@ static void put_row(struct csv_write *csv, const struct comparison_row *row)
     csv_text(csv, row->metric);
     csv_text(csv, row->device);
     for (size_t i = 0; i < COMPARISON_COLUMN_COUNT; i++) {
-        put_number(csv, comparison_column_value(&comparison_columns[i], row));
+        csv_fixed(csv, comparison_column_value(&comparison_columns[i], row), 6);
     }
     csv_text(csv, comparison_presence_name(row->presence));
 }
@@ -80,7 +63,7 @@ void comparison_csv(struct buf *out, const struct comparison *const *items, size
                 put_pid(&csv, items[i]->roles[SIDE_BASE].pid);
                 put_pid(&csv, items[i]->roles[SIDE_CANDIDATE].pid);
             }
-            end_row(&csv);
+            csv_line_end(&csv);
         }
     }
 }

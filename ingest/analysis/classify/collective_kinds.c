@@ -1,5 +1,7 @@
 #include "ingest/analysis/classify/collective_kinds.h"
 
+#include "ingest/base/text/affix.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -32,20 +34,12 @@ static const struct kind KINDS[] = {
 };
 #define KIND_COUNT (sizeof KINDS / sizeof *KINDS)
 
-static char lower(char c)
-{
-    if (c >= 'A' && c <= 'Z') {
-        return (char)(c - 'A' + 'a');
-    }
-    return c;
-}
-
 /* Lower-case letters and digits of a text up to one of `stops`. */
 static void fold(const char *text, const char *stops, char out[FOLDED_BYTES])
 {
     size_t len = 0;
     for (; *text != '\0' && strchr(stops, *text) == NULL && len + 1 < FOLDED_BYTES; text++) {
-        char c = lower(*text);
+        char c = text_lower(*text);
         if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
             out[len++] = c;
         }

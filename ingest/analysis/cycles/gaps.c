@@ -134,23 +134,18 @@ struct gap_order {
     const struct cycle_events *events;
 };
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 /* By process, then by outer boundary. */
 static int compare_anchors(uint32_t a, uint32_t b, const void *context)
 {
     const struct gap_order *order = context;
     const struct cycle_anchor *left = &order->owners->anchors[a];
     const struct cycle_anchor *right = &order->owners->anchors[b];
-    int found = compare_numbers(cycle_process(order->events, left->at),
-                                cycle_process(order->events, right->at));
+    int found =
+        order_i64(cycle_process(order->events, left->at), cycle_process(order->events, right->at));
     if (found == 0) {
-        found = compare_numbers(left->bound_start_ns, right->bound_start_ns);
+        found = order_i64(left->bound_start_ns, right->bound_start_ns);
     }
-    return found != 0 ? found : compare_numbers(left->bound_end_ns, right->bound_end_ns);
+    return found != 0 ? found : order_i64(left->bound_end_ns, right->bound_end_ns);
 }
 
 struct gap {

@@ -8,11 +8,6 @@
 
 /* ---- tests on texts ---- */
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* `decode` or `Decode` that no small letter follows: decode_step, but not DecoderLayer. */
 static bool has_decode_word(const char *text)
 {
@@ -134,7 +129,7 @@ static const char *simple_collective(const char *name, char *out, size_t cap)
         return "nccl_kernel";
     }
     size_t len = sizeof PREFIX - 1;
-    while (is_word(begin[len])) {
+    while (text_is_word(begin[len])) {
         len++;
     }
     (void)snprintf(out, cap, "%.*s", (int)(len < cap ? len : cap), begin);

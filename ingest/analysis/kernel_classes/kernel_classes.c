@@ -1,5 +1,7 @@
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
 
+#include "ingest/base/text/affix.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,14 +236,6 @@ static const char library[] = "fbgemm";
 #define LIBRARY_BYTES (sizeof library - 1)
 #define LIBRARY_KEPT_BYTES 2
 
-static char lower(char letter)
-{
-    if (letter >= 'A' && letter <= 'Z') {
-        return (char)(letter - 'A' + 'a');
-    }
-    return letter;
-}
-
 /* In lower case, and without the letters of `fbgemm` that look like a gemm; `next` is to be freed.
  */
 static bool make_plain(struct plain_name *plain, const char *name)
@@ -257,7 +251,7 @@ static bool make_plain(struct plain_name *plain, const char *name)
     plain->text = text;
     plain->next = next;
     for (size_t i = 0; i <= len; i++) {
-        text[kept++] = lower(name[i]);
+        text[kept++] = text_lower(name[i]);
         if (kept - begin >= LIBRARY_BYTES &&
             memcmp(text + kept - LIBRARY_BYTES, library, LIBRARY_BYTES) == 0) {
             kept -= LIBRARY_BYTES - LIBRARY_KEPT_BYTES;

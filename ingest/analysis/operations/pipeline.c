@@ -3,6 +3,7 @@
 #include "ingest/analysis/operations/what_if.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
+#include "ingest/base/saturating.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,12 +20,6 @@ static bool is_compute(uint8_t type)
 }
 
 ORDER_BY(by_stage, struct work, ORDER_UP(stage), ORDER_UP(start_s), ORDER_UP(end_s))
-
-static int64_t to_ns(double seconds)
-{
-    double ns = seconds * 1e9;
-    return fabs(ns) < 9.2e18 ? (int64_t)llrint(ns) : (ns > 0 ? INT64_MAX : -INT64_MAX);
-}
 
 static size_t list_work(const struct operation_lanes *lanes, size_t lane, struct work *works)
 {
@@ -67,11 +62,11 @@ static bool fill_row(struct pipeline_row *row,
     }
     busy_s += block_end_s - block_start_s;
     double window_s = window_end_s - window_start_s;
-    row->window_ns = to_ns(window_s);
-    row->compute_ns = to_ns(busy_s);
+    row->window_ns = saturating_s_to_ns(window_s);
+    row->compute_ns = saturating_s_to_ns(busy_s);
     row->bubble = window_s > 0 ? 1 - busy_s / window_s : (double)NAN;
-    row->before_first_ns = to_ns(first_s - window_start_s);
-    row->after_last_ns = to_ns(window_end_s - block_end_s);
+    row->before_first_ns = saturating_s_to_ns(first_s - window_start_s);
+    row->after_last_ns = saturating_s_to_ns(window_end_s - block_end_s);
     return has_block;
 }
 

@@ -4,6 +4,7 @@
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
+#include "ingest/base/saturating.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -342,12 +343,6 @@ bool what_if_run(const struct operation_table *table,
 
 /* ---- one lane [RANK-7g] ---- */
 
-static int64_t to_ns(double seconds)
-{
-    double ns = seconds * 1e9;
-    return fabs(ns) < 9.2e18 ? (int64_t)llrint(ns) : (ns > 0 ? INT64_MAX : -INT64_MAX);
-}
-
 ORDER_BY(by_start,
          struct what_if_slice_row,
          ORDER_UP(start_ns),
@@ -424,8 +419,8 @@ static bool measured_timeline(const struct operation_table *table,
             begin_s = fmin(begin_s, lanes.start_s[i]);
         }
         for (size_t i = 0; i < out->row_count; i++) {
-            out->rows[i].start_ns = to_ns(lanes.start_s[first + i] - begin_s);
-            out->rows[i].duration_ns = to_ns(lanes.duration_s[first + i]);
+            out->rows[i].start_ns = saturating_s_to_ns(lanes.start_s[first + i] - begin_s);
+            out->rows[i].duration_ns = saturating_s_to_ns(lanes.duration_s[first + i]);
         }
     }
     operation_lanes_free(&lanes);
@@ -448,8 +443,8 @@ static bool simulated_timeline(const struct operation_table *table,
         for (uint32_t i = 0; i < out->row_count; i++) {
             double value_s = simulation_value(&simulation, at.step, &pace, i, at.replica);
             double end_s = simulation.end_s[i * simulation.lanes.replica_count + at.replica];
-            out->rows[i].start_ns = to_ns(end_s - value_s);
-            out->rows[i].duration_ns = to_ns(value_s);
+            out->rows[i].start_ns = saturating_s_to_ns(end_s - value_s);
+            out->rows[i].duration_ns = saturating_s_to_ns(value_s);
         }
     }
     simulation_free(&simulation);

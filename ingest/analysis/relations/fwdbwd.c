@@ -16,7 +16,7 @@ struct flows {
     uint32_t forward_count;
 };
 
-static bool is_flow_end(const struct trace_events *events, uint32_t event)
+bool fwdbwd_is_end(const struct trace_events *events, uint32_t event)
 {
     char phase = trace_phase(events, event);
     return trace_kind(events, event) == EVENT_FLOW_FWDBWD && (phase == 's' || phase == 'f') &&
@@ -43,7 +43,7 @@ static bool read_flows(struct flows *flows, const struct trace_events *events)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < events->count; i++) {
-        count += is_flow_end(events, i);
+        count += fwdbwd_is_end(events, i);
     }
     if (count == 0) {
         return true;
@@ -54,7 +54,7 @@ static bool read_flows(struct flows *flows, const struct trace_events *events)
         return false;
     }
     for (uint32_t i = 0; i < events->count; i++) {
-        if (!is_flow_end(events, i)) {
+        if (!fwdbwd_is_end(events, i)) {
             continue;
         }
         const struct id_slot *slot = id_map_add(&flows->by_id, trace_correlation(events, i));

@@ -13,6 +13,8 @@ struct fwdbwd {
     struct id_map by_backward; /* backward time */
 };
 
+/* Whether the event is an end of such a flow, with a time and an id. */
+bool fwdbwd_is_end(const struct trace_events *events, uint32_t event);
 /* An id's last `s` and last `f` form its pair; of pairs with the same forward time the one whose id
  * came last wins. False without memory; must be freed in either case. */
 bool fwdbwd_collect(struct fwdbwd *pairs, const struct trace *trace) KS_MUST_USE;

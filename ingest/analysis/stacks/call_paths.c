@@ -1,5 +1,6 @@
 #include "ingest/analysis/stacks/call_paths.h"
 
+#include "ingest/analysis/relations/fwdbwd.h"
 #include "ingest/base/containers/id_map.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/text/python_frame.h"
@@ -144,14 +145,6 @@ static uint32_t operator_at(const struct trace_index *index, uint32_t flow_end)
     return INDEX_NONE;
 }
 
-static bool is_flow_end(const struct trace_events *events, uint32_t event)
-{
-    char phase = trace_phase(events, event);
-    return trace_kind(events, event) == EVENT_FLOW_FWDBWD && (phase == 's' || phase == 'f') &&
-           (trace_flags(events, event) & EVENT_NO_TS) == 0 &&
-           trace_correlation(events, event) != TRACE_NO_ID;
-}
-
 /* *out, to be freed, has an entry a flow. False without memory. */
 static bool read_flows(const struct trace_index *index, struct flow **out, uint32_t *count)
 {
@@ -161,7 +154,7 @@ static bool read_flows(const struct trace_index *index, struct flow **out, uint3
     id_map_init(&by_id);
     bool ok = true;
     for (uint32_t i = 0; ok && i < events->count; i++) {
-        if (!is_flow_end(events, i)) {
+        if (!fwdbwd_is_end(events, i)) {
             continue;
         }
         const struct id_slot *slot = id_map_add(&by_id, trace_correlation(events, i));

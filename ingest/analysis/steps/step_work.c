@@ -1,16 +1,12 @@
 #include "ingest/analysis/steps/step_work.h"
 
+#include "ingest/analysis/classify/times.h"
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
 #include "ingest/base/saturating.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static int64_t end_of(const struct trace_events *events, uint32_t event)
-{
-    return saturating_add(events->ts_ns[event], trace_dur_ns(events, event));
-}
 
 /* ---- steps ---- */
 
@@ -37,7 +33,8 @@ fill_steps(struct step_row *rows, const struct event_classes *sel, const struct 
     for (uint32_t i = 0; i < work.count; i++) {
         uint32_t step = index->step[work.items[i]];
         if (step != INDEX_NONE) {
-            add_to_step(&rows[step], events->ts_ns[work.items[i]], end_of(events, work.items[i]));
+            add_to_step(&rows[step], events->ts_ns[work.items[i]],
+                        times_end_ns(events, work.items[i]));
         }
     }
     for (uint32_t i = 0; i < index->step_count; i++) {
@@ -108,7 +105,7 @@ static bool find_windows(struct device_uses *uses,
         use->start_ns = i64_min(use->start_ns, start_ns);
         use->end_ns = i64_max(use->end_ns, end_ns);
         use->end_ns =
-            counts ? i64_max(use->end_ns, end_of(&sel->trace->events, event)) : use->end_ns;
+            counts ? i64_max(use->end_ns, times_end_ns(&sel->trace->events, event)) : use->end_ns;
     }
     return true;
 }
@@ -127,7 +124,7 @@ static void find_busy_time(struct device_uses *uses, const struct event_classes 
         }
         struct device_use *use = &uses->items[slot->value];
         int64_t from_ns = i64_max(use->covered_ns, sel->trace->events.ts_ns[work.items[i]]);
-        int64_t to_ns = i64_min(use->end_ns, end_of(&sel->trace->events, work.items[i]));
+        int64_t to_ns = i64_min(use->end_ns, times_end_ns(&sel->trace->events, work.items[i]));
         if (to_ns > from_ns) {
             use->busy_ns += to_ns - from_ns;
             use->covered_ns = to_ns;

@@ -41,6 +41,12 @@ static inline bool text_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* A letter, a digit or an underscore. */
+static inline bool text_is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || text_is_digit(c) || c == '_';
+}
+
 static inline char text_lower(char c)
 {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);

@@ -18,11 +18,6 @@ struct span {
     const char *begin, *end;
 };
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static size_t length(struct span text)
 {
     return (size_t)(text.end - text.begin);
@@ -73,7 +68,7 @@ static bool is_constant(struct span text)
         return false;
     }
     const char *word = at;
-    while (at < text.end && is_word(*at)) {
+    while (at < text.end && text_is_word(*at)) {
         at++;
     }
     if (at == word || at == text.end || *at++ != ')') {
@@ -96,7 +91,7 @@ static bool is_simple(struct span text)
         return false;
     }
     for (const char *at = text.begin; at < text.end; at++) {
-        if (!is_word(*at) && *at != ' ') {
+        if (!text_is_word(*at) && *at != ' ') {
             return false;
         }
     }
@@ -109,7 +104,7 @@ static bool is_qualified_name(struct span text)
         return false;
     }
     for (const char *at = text.begin; at < text.end; at++) {
-        if (!is_word(*at) && *at != ':') {
+        if (!text_is_word(*at) && *at != ':') {
             return false;
         }
     }
@@ -219,12 +214,12 @@ static bool find_hint(struct span argument, struct span *hint)
 {
     const char *at = argument.begin;
     while (at < argument.end) {
-        if (!is_word(*at) || text_is_digit(*at)) {
+        if (!text_is_word(*at) || text_is_digit(*at)) {
             at++;
             continue;
         }
         struct span word = {at, at};
-        while (word.end < argument.end && is_word(*word.end)) {
+        while (word.end < argument.end && text_is_word(*word.end)) {
             word.end++;
         }
         bool is_scope = argument.end - word.end > 1 && word.end[0] == ':' && word.end[1] == ':';
@@ -283,7 +278,7 @@ static void put_member(struct buf *out, const char *at)
     if (at[0] != ':' || at[1] != ':') {
         return;
     }
-    while (is_word(at[len]) || at[len] == ':' || at[len] == '~') {
+    while (text_is_word(at[len]) || at[len] == ':' || at[len] == '~') {
         len++;
     }
     buf_append(out, at, len);

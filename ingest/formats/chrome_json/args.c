@@ -6,15 +6,10 @@
 /* Ids that are no integers are named by their text: far below any id that a profiler writes. */
 #define TEXT_ID_BASE (-((int64_t)1 << 62))
 
-static bool is_missing(const struct json_value *value)
-{
-    return value->kind == JSON_KIND_NULL || value->kind == JSON_KIND_BARE;
-}
-
 /* The value of an argument, NULL when it is absent or null. */
 static inline const struct json_value *arg_value(const struct kineto_event *event, enum arg arg)
 {
-    if (!kineto_event_has_arg(event, arg) || is_missing(&event->args[arg])) {
+    if (!kineto_event_has_arg(event, arg) || json_is_missing(&event->args[arg])) {
         return NULL;
     }
     return &event->args[arg];
@@ -314,7 +309,7 @@ static struct id_values find_ids(const struct kineto_event *event, enum event_ki
         ids.correlation = arg_value(event, ARG_CONNECTION); /* Ascend [FMT-1.2] */
     }
     if (phase != 'X' && kineto_event_has(event, FIELD_ID) &&
-        !is_missing(&event->fields[FIELD_ID])) {
+        !json_is_missing(&event->fields[FIELD_ID])) {
         ids.correlation = &event->fields[FIELD_ID];
     }
     return ids;

@@ -47,11 +47,6 @@ static void warn(struct kineto_build *build, enum warning_code code, const char 
     warning_add(&build->trace->warnings, code, text_stream_offset(build->stream, at));
 }
 
-static bool is_missing(const struct json_value *value)
-{
-    return value->kind == JSON_KIND_NULL || value->kind == JSON_KIND_BARE;
-}
-
 /* --- one event --- */
 
 static void count_repairs(struct kineto_build *build, const struct kineto_event *event)
@@ -82,7 +77,7 @@ static bool
 set_name(struct kineto_build *build, const struct kineto_event *event, struct trace_event *row)
 {
     const struct json_value *name = &event->fields[FIELD_NAME];
-    if (KS_UNLIKELY(!kineto_event_has(event, FIELD_NAME) || is_missing(name))) {
+    if (KS_UNLIKELY(!kineto_event_has(event, FIELD_NAME) || json_is_missing(name))) {
         row->flags |= EVENT_NO_NAME;
         return true;
     }

@@ -1,5 +1,6 @@
 #include "ingest/formats/chrome_json/category.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/json/scan.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ static const struct {
 static bool equals_ignoring_case(const char *text, const char *lower, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (json_ascii_lower(text[i]) != lower[i]) {
+        if (text_lower(text[i]) != lower[i]) {
             return false;
         }
     }

@@ -42,26 +42,18 @@ static enum json_status try_event(const char *at, const char *end)
     return status == JSON_MORE && end - at > RESYNC_EVENT_BYTES_MAX ? JSON_BAD : status;
 }
 
-static const char *skip_space(const char *at, const char *end)
-{
-    while (at < end && json_is_space(*at)) {
-        at++;
-    }
-    return at;
-}
-
 /* Whether the bracket at `at` closes the list of events: the document's end or a known key follows.
  */
 static enum json_status try_list_end(const struct kineto_reader *reader, const char *at)
 {
     const char *end = reader->stream->end;
     enum json_status at_end = reader->stream->ended ? JSON_OK : JSON_MORE;
-    at = skip_space(at + 1, end);
+    at = json_behind_space(at + 1, end);
     if (at >= end) {
         return reader->stream->ended && !reader->is_bare ? JSON_BAD : at_end;
     }
     if (*at == '}') {
-        return skip_space(at + 1, end) >= end ? at_end : JSON_BAD;
+        return json_behind_space(at + 1, end) >= end ? at_end : JSON_BAD;
     }
     if (*at != ',') {
         return JSON_BAD;

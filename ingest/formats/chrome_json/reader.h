@@ -81,12 +81,8 @@ enum kineto_status kineto_peek_on(struct kineto_reader *reader) KS_MUST_USE;
 /* Skips the spaces of the window. False: there is nothing else in it. */
 static inline bool kineto_skip_space(struct text_stream *stream)
 {
-    const char *at = stream->at;
-    while (at < stream->end && json_is_space(*at)) {
-        at++;
-    }
-    stream->at = at;
-    return at < stream->end;
+    stream->at = json_behind_space(stream->at, stream->end);
+    return stream->at < stream->end;
 }
 
 /* Skips spaces; KINETO_GOOD: stream->at is at a byte. */

@@ -1,5 +1,6 @@
 #include "ingest/formats/comparison_report/findings.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/json/scan.h"
 #include "ingest/model/results/comparison.h"
@@ -13,7 +14,7 @@
 
 static bool is_word(char c)
 {
-    char lower = json_ascii_lower(c);
+    char lower = text_lower(c);
     return json_is_digit(c) || (lower >= 'a' && lower <= 'z') || c == '_' ||
            (unsigned char)c >= 0x80;
 }

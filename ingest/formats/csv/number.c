@@ -1,4 +1,5 @@
 /* What cells of a table say: numbers and missing values. */
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/csv/scan.h"
 #include "ingest/formats/json/scan.h"
 
@@ -42,7 +43,7 @@ static bool is_infinity(const char *at, const char *end)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         size_t len = strlen(words[i]);
         size_t same = 0;
-        while (same < len && at + same < end && json_ascii_lower(at[same]) == words[i][same]) {
+        while (same < len && at + same < end && text_lower(at[same]) == words[i][same]) {
             same++;
         }
         if (same == len && at + len == end) {
@@ -88,7 +89,7 @@ static bool read_digits(const char **at, const char *end, struct decimal *decima
 /* An exponent, if there is one; false: an "e" without digits. */
 static bool read_exponent(const char **at, const char *end, struct decimal *decimal)
 {
-    if (*at == end || json_ascii_lower(**at) != 'e') {
+    if (*at == end || text_lower(**at) != 'e') {
         return true;
     }
     (*at)++;

@@ -68,13 +68,6 @@ size_t event_shapes_memory(const struct event_shapes *shapes)
 
 /* --- comparing --- */
 
-static inline uint64_t load_word(const char *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
 static inline bool has_key(const struct cell *cell, const struct kineto_member *member)
 {
     uint32_t len = cell->key_len;
@@ -85,12 +78,12 @@ static inline bool has_key(const struct cell *cell, const struct kineto_member *
         return true;
     }
     for (uint32_t i = WORD_BYTES; i + WORD_BYTES < len; i += WORD_BYTES) {
-        if (load_word(cell->key + i) != load_word(member->key + i)) {
+        if (bytes_load64(cell->key + i) != bytes_load64(member->key + i)) {
             return false;
         }
     }
     uint32_t tail = len - WORD_BYTES;
-    return load_word(cell->key + tail) == load_word(member->key + tail);
+    return bytes_load64(cell->key + tail) == bytes_load64(member->key + tail);
 }
 
 static bool has_keys(const struct cell *cells, const struct kineto_member *members, uint32_t count)
@@ -176,15 +169,6 @@ static enum fit try_shape(struct event_shapes *shapes,
 
 /* --- finding by hash --- */
 
-static enum event_slot_kind kind_of(const struct json_value *value)
-{
-    int64_t number[2];
-    if (event_value_int(value, number)) {
-        return EVENT_SLOT_INT;
-    }
-    return event_value_decimal(value, number) ? EVENT_SLOT_DECIMAL : EVENT_SLOT_TEXT;
-}
-
 static inline uint64_t mix(uint64_t state, uint64_t word)
 {
     uint64_t product = (state ^ word) * BYTES_SPREAD;
@@ -197,9 +181,9 @@ static uint64_t hash_members(uint64_t hash, const struct kineto_member *members,
         uint32_t len = members[i].key_len;
         hash = mix(hash, event_text_head(members[i].key, len));
         if (len > WORD_BYTES) {
-            hash = mix(hash, load_word(members[i].key + len - WORD_BYTES));
+            hash = mix(hash, bytes_load64(members[i].key + len - WORD_BYTES));
         }
-        hash = mix(hash, (uint64_t)len << 2 | kind_of(&members[i].value));
+        hash = mix(hash, (uint64_t)len << 2 | event_value_kind(&members[i].value));
     }
     return hash;
 }
@@ -306,7 +290,7 @@ static bool learn_member(struct event_shapes *shapes,
     *cell = (struct cell){.key = key,
                           .key_head = event_text_head(key, member->key_len),
                           .key_len = member->key_len,
-                          .kind = (uint8_t)kind_of(&member->value)};
+                          .kind = (uint8_t)event_value_kind(&member->value)};
     uint32_t slot = 0;
     while (slot < lesson->slot_count && lesson->key_ids[slot] != key_id) {
         slot++;

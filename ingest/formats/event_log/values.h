@@ -9,6 +9,7 @@
 #include "ingest/base/text/strtab.h"
 #include "ingest/formats/json/scan.h"
 #include "ingest/formats/json/text_stream.h"
+#include "ingest/model/event_log.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +63,15 @@ bool event_value_int(const struct json_value *value, int64_t *number);
 /* -?digits.digits, at most 18 digits, no surplus leading zeros, not -0.…: the number without its
  * point, and the digits behind the point. */
 bool event_value_decimal(const struct json_value *value, int64_t number[2]);
+
+/* How the value stands in a slot. */
+static inline enum event_slot_kind event_value_kind(const struct json_value *value)
+{
+    int64_t number[2];
+    if (event_value_int(value, number)) {
+        return EVENT_SLOT_INT;
+    }
+    return event_value_decimal(value, number) ? EVENT_SLOT_DECIMAL : EVENT_SLOT_TEXT;
+}
 
 #endif

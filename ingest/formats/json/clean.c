@@ -9,12 +9,6 @@
 
 /* --- strings --- */
 
-static bool is_hex(char c)
-{
-    char lower = (char)(c | 0x20);
-    return json_is_digit(c) || (lower >= 'a' && lower <= 'f');
-}
-
 /* Bytes of the escape at `at`, which is a backslash; 0: it escapes nothing. */
 static size_t escape_bytes(const char *at, const char *end)
 {
@@ -27,7 +21,8 @@ static size_t escape_bytes(const char *at, const char *end)
     if (end - at < UNICODE_ESCAPE_BYTES) {
         return 0;
     }
-    bool good = is_hex(at[2]) && is_hex(at[3]) && is_hex(at[4]) && is_hex(at[5]);
+    bool good =
+        json_is_hex(at[2]) && json_is_hex(at[3]) && json_is_hex(at[4]) && json_is_hex(at[5]);
     return good ? UNICODE_ESCAPE_BYTES : 0;
 }
 
@@ -94,17 +89,11 @@ void json_clean_string(const struct json_value *value, struct buf *out)
 
 /* --- whole values --- */
 
-static bool ends_scalar(char c)
-{
-    return json_is_space(c) || c == ',' || c == ':' || c == ']' || c == '}' || c == '[' ||
-           c == '{' || c == '"';
-}
-
 /* A number or a word. */
 static const char *append_scalar(const char *at, const char *end, struct buf *out)
 {
     const char *begin = at;
-    while (at < end && !ends_scalar(*at)) {
+    while (at < end && !json_ends_scalar(*at)) {
         at++;
     }
     buf_append(out, begin, (size_t)(at - begin));
@@ -134,7 +123,7 @@ void json_clean_value(const char *text, size_t len, struct buf *out)
             at++;
         } else if (*at == '"') {
             at = append_string(at, end, out);
-        } else if (ends_scalar(*at)) {
+        } else if (json_ends_scalar(*at)) {
             buf_putc(out, *at);
             at++;
         } else {

@@ -28,14 +28,6 @@ static void put(const struct json_lenient *lenient, const char *text)
     }
 }
 
-static const char *skip_space(const char *at, const char *end)
-{
-    while (at < end && json_is_space(*at)) {
-        at++;
-    }
-    return at;
-}
-
 static const char *back_over_space(const char *at, const char *begin)
 {
     while (at > begin && json_is_space(at[-1])) {
@@ -47,7 +39,7 @@ static const char *back_over_space(const char *at, const char *begin)
 /* JSON_OK when the next byte that is no space is `c`. */
 static enum json_status next_is(const char *at, const char *end, char c)
 {
-    at = skip_space(at, end);
+    at = json_behind_space(at, end);
     if (at >= end) {
         return JSON_MORE;
     }
@@ -100,7 +92,7 @@ static bool begins_value(char c)
 static enum json_status
 value_may_end(const struct json_lenient *lenient, const char *at, bool in_array)
 {
-    at = skip_space(at, lenient->end);
+    at = json_behind_space(at, lenient->end);
     if (at >= lenient->end) {
         return JSON_MORE;
     }
@@ -113,7 +105,7 @@ value_may_end(const struct json_lenient *lenient, const char *at, bool in_array)
     if (*at != ',') {
         return JSON_BAD;
     }
-    at = skip_space(at + 1, lenient->end);
+    at = json_behind_space(at + 1, lenient->end);
     if (at >= lenient->end) {
         return JSON_MORE;
     }
@@ -185,12 +177,12 @@ static bool escapes_something(const char *at, const char *end)
  * closes. */
 static enum json_status known_key_follows(const struct json_lenient *lenient, const char *at)
 {
-    at = skip_space(at, lenient->end);
+    at = json_behind_space(at, lenient->end);
     if (at < lenient->end) {
         if (*at != ',') {
             return JSON_BAD;
         }
-        at = skip_space(at + 1, lenient->end);
+        at = json_behind_space(at + 1, lenient->end);
     }
     if (at >= lenient->end) {
         return JSON_MORE;
@@ -349,7 +341,7 @@ static enum json_status lenient_array(struct json_lenient *lenient, struct json_
     bool has_items = false;
     put(lenient, "[");
     while (status == JSON_OK) {
-        lenient->at = skip_space(lenient->at, lenient->end);
+        lenient->at = json_behind_space(lenient->at, lenient->end);
         if (lenient->at >= lenient->end) {
             return JSON_MORE;
         }
@@ -369,7 +361,7 @@ static enum json_status lenient_array(struct json_lenient *lenient, struct json_
             if (!after_value) {
                 note(lenient, WARN_SYNTAX, lenient->at);
             }
-            const char *next = skip_space(lenient->at + 1, lenient->end);
+            const char *next = json_behind_space(lenient->at + 1, lenient->end);
             bool is_member =
                 next < lenient->end && *next == '"' && known_key_at(lenient, next + 1) == JSON_OK;
             if (is_member) {
@@ -449,7 +441,7 @@ enum json_status json_lenient_value(struct json_lenient *lenient, struct json_va
 static enum json_status take_comma(struct json_lenient *lenient, bool expected, bool *ends)
 {
     const char *comma = lenient->at;
-    const char *next = skip_space(comma + 1, lenient->end);
+    const char *next = json_behind_space(comma + 1, lenient->end);
     if (next >= lenient->end) {
         return JSON_MORE;
     }
@@ -474,7 +466,7 @@ static void take_key(struct json_lenient *lenient, struct json_value *key)
     const char *key_end = unclosed ? colon : closing;
     *key = (struct json_value){
         .ptr = begin, .len = (uint32_t)(key_end - begin), .kind = JSON_KIND_STRING};
-    lenient->at = skip_space(key_end + !unclosed, lenient->end) + 1;
+    lenient->at = json_behind_space(key_end + !unclosed, lenient->end) + 1;
 }
 
 static enum json_status
@@ -490,7 +482,7 @@ take_member(struct json_lenient *lenient, json_member_fn member, void *context)
         json_clean_string(&key, lenient->out);
         put(lenient, ":");
     }
-    lenient->at = skip_space(lenient->at, lenient->end);
+    lenient->at = json_behind_space(lenient->at, lenient->end);
     if (lenient->at >= lenient->end) {
         return JSON_MORE;
     }
@@ -505,7 +497,7 @@ json_lenient_object(struct json_lenient *lenient, json_member_fn member, void *c
     lenient->at++;
     put(lenient, "{");
     for (;;) {
-        lenient->at = skip_space(lenient->at, lenient->end);
+        lenient->at = json_behind_space(lenient->at, lenient->end);
         if (lenient->at >= lenient->end) {
             return JSON_MORE;
         }

@@ -122,17 +122,11 @@ append_string(const char *at, const char *end, struct buf *out, struct json_repa
     return at < end ? at + 1 : end;
 }
 
-static bool ends_token(char c)
-{
-    return json_is_space(c) || c == ',' || c == ':' || c == ']' || c == '}' || c == '[' ||
-           c == '{' || c == '"';
-}
-
 static const char *append_scalar(const char *at, const char *end, struct buf *out)
 {
     const char *begin = at;
     bool decimal = false;
-    while (at < end && !ends_token(*at)) {
+    while (at < end && !json_ends_scalar(*at)) {
         decimal = decimal || *at == '.' || *at == 'e' || *at == 'E';
         at++;
     }
@@ -154,7 +148,7 @@ append_nested(const char *at, const char *end, struct buf *out, struct json_repa
             at++;
         } else if (*at == '"') {
             at = append_string(at + 1, end, out, repairs);
-        } else if (ends_token(*at)) {
+        } else if (json_ends_scalar(*at)) {
             buf_putc(out, *at);
             if (*at == ',' || *at == ':') {
                 buf_putc(out, ' ');

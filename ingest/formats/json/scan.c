@@ -35,12 +35,6 @@ const char *json_find_special(const char *at, const char *end)
     return find_special(at, end);
 }
 
-static bool is_hex(char c)
-{
-    char lower = (char)(c | 0x20);
-    return json_is_digit(c) || (lower >= 'a' && lower <= 'f');
-}
-
 /* `at` is at a backslash. */
 static enum json_status scan_escape(const char **at, const char *end)
 {
@@ -59,7 +53,7 @@ static enum json_status scan_escape(const char **at, const char *end)
         if (p + i >= end) {
             return JSON_MORE;
         }
-        if (!is_hex(p[i])) {
+        if (!json_is_hex(p[i])) {
             return JSON_BAD;
         }
     }
@@ -441,8 +435,8 @@ static void note_flaw(struct json_skip *skip, bool found, unsigned flaw)
 static void skip_escaped(struct json_skip *skip, char c)
 {
     if (skip->escape > 1) {
-        note_flaw(skip, !is_hex(c), JSON_FLAW_ESCAPE);
-        skip->escape = (uint8_t)(is_hex(c) && skip->escape > 2 ? skip->escape - 1 : 0);
+        note_flaw(skip, !json_is_hex(c), JSON_FLAW_ESCAPE);
+        skip->escape = (uint8_t)(json_is_hex(c) && skip->escape > 2 ? skip->escape - 1 : 0);
         return;
     }
     skip->escape = c == 'u' ? 5 : 0;

@@ -72,23 +72,38 @@ static inline bool json_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static inline char json_ascii_lower(char c)
+static inline bool json_is_hex(char c)
 {
-    if (c >= 'A' && c <= 'Z') {
-        return (char)(c - 'A' + 'a');
+    char lower = (char)(c | 0x20);
+    return json_is_digit(c) || (lower >= 'a' && lower <= 'f');
+}
+
+/* Whether a number or a word ends in front of it. */
+static inline bool json_ends_scalar(char c)
+{
+    return json_is_space(c) || c == ',' || c == ':' || c == ']' || c == '}' || c == '[' ||
+           c == '{' || c == '"';
+}
+
+/* Null, or a bare word such as NaN. */
+static inline bool json_is_missing(const struct json_value *value)
+{
+    return value->kind == JSON_KIND_NULL || value->kind == JSON_KIND_BARE;
+}
+
+static inline const char *json_behind_space(const char *at, const char *end)
+{
+    while (at < end && json_is_space(*at)) {
+        at++;
     }
-    return c;
+    return at;
 }
 
 /* False: the window ends first. */
 static inline bool json_skip_space(struct json_scan *scan)
 {
-    const char *at = scan->at;
-    while (at < scan->end && json_is_space(*at)) {
-        at++;
-    }
-    scan->at = at;
-    return at < scan->end;
+    scan->at = json_behind_space(scan->at, scan->end);
+    return scan->at < scan->end;
 }
 
 /* Skipping a value of any size that need not lie in one window. Brackets must match, and outside of

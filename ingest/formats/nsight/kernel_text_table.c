@@ -1,5 +1,6 @@
 #include "ingest/formats/nsight/kernel_text_table.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/formats/csv/line_scan.h"
 #include "ingest/formats/json/scan.h"
 #include "ingest/formats/nsight/kernel_rows.h"
@@ -46,7 +47,7 @@ static struct word next_word(const char **at, const char *end)
 static bool word_is(struct word word, const char *lower)
 {
     size_t i = 0;
-    while (i < word.len && lower[i] != '\0' && json_ascii_lower(word.text[i]) == lower[i]) {
+    while (i < word.len && lower[i] != '\0' && text_lower(word.text[i]) == lower[i]) {
         i++;
     }
     return i == word.len && lower[i] == '\0';

@@ -1,5 +1,7 @@
 #include "ingest/query/history/history.h"
 
+#include "ingest/base/text/affix.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -60,16 +62,6 @@ bool history_query_changes(struct history_changes *out,
 
 /* ---- baseline ---- */
 
-static bool is_excluded(const char *run, const char *const *excluded, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(run, excluded[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void describe(struct history_query_baseline *out,
                      const struct history_series *series,
                      const struct history_baseline *found,
@@ -105,7 +97,7 @@ bool history_query_baseline(struct history_query_baseline *out,
     }
     for (size_t i = 0; i < series->count; i++) {
         const struct store_series_point *point = &series->points[i];
-        if (!isnan(point->value) && !is_excluded(point->run, excluded_runs, excluded_count)) {
+        if (!isnan(point->value) && !text_is_one_of(point->run, excluded_runs, excluded_count)) {
             values[count] = point->value;
             place[count++] = i;
         }

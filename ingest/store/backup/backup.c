@@ -119,12 +119,6 @@ static bool copy_hashed(struct backup *backup, int fd, const char *sha256_hex, s
 
 /* ---- blobs ---- */
 
-static bool is_sha256_hex(const char *text)
-{
-    return strlen(text) == SHA256_HEX_BYTES - 1 &&
-           strspn(text, "0123456789abcdef") == SHA256_HEX_BYTES - 1;
-}
-
 static bool
 read_rows(struct db *db, struct arena *arena, struct raw_row **rows, size_t *count, struct err *err)
 {
@@ -145,7 +139,7 @@ read_rows(struct db *db, struct arena *arena, struct raw_row **rows, size_t *cou
         struct raw_row *row = &grown[*count];
         row->sha256_hex = db_get_text(&st, arena);
         row->job_waits = db_get_bool(&st);
-        *count += row->sha256_hex != NULL && is_sha256_hex(row->sha256_hex);
+        *count += row->sha256_hex != NULL && sha256_is_hex(row->sha256_hex);
     }
     return db_done(&st, err);
 }

@@ -1,5 +1,6 @@
 /* Rows of all tables, from one engine to another. Tables, columns and keys are read from an empty
  * catalogue in memory, so that a new one is copied without a word here. */
+#include "ingest/base/text/affix.h"
 #include "ingest/store/copy/copy_internal.h"
 #include "ingest/store/schema/schema.h"
 #include "ingest/store/schema/sums.h"
@@ -50,22 +51,12 @@ struct value {
 
 /* ---- the schema ---- */
 
-static bool is_named(const char *name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Not those of the target's own: whose copy it is, and which objects are there. */
 static bool is_copied(const char *name)
 {
     static const char *const own[] = {"copy_state", "object",      "schema_step", "node",
                                       "duty",       "wrong_token", "kept_sum"};
-    return strncmp(name, "sqlite_", 7) != 0 && !is_named(name, own, sizeof own / sizeof own[0]);
+    return strncmp(name, "sqlite_", 7) != 0 && !TEXT_IS_ONE_OF(name, own);
 }
 
 /* Of a STRICT table; a column of type ANY holds numbers. */

@@ -54,20 +54,12 @@ bool results_object_name(struct db *db, const char *key, struct err *err)
             err_set(err, ERR_UNAVAILABLE, "the object with the results was given up meanwhile"));
 }
 
-static bool give_up_row(struct db *db, void *context, struct err *err)
-{
-    return db_run_text(db,
-                       "UPDATE object SET state = 'deleting', since_s = unixepoch() WHERE key = ?"
-                       " AND state = 'writing'",
-                       context, err);
-}
-
 void results_object_give_up(struct store *store, const char *key)
 {
     char name[OBJECT_KEY_BYTES];
     struct err err = ERR_INIT;
     results_object_key(key, name);
-    if (!blob_objects_change(store, give_up_row, name, &err)) {
+    if (!blob_objects_change(store, blob_objects_give_up, name, &err)) {
         log_write(store->log, LOG_WARN, "an unfinished object stays until the next start: %s",
                   err.msg);
     }

@@ -125,6 +125,14 @@ bool blob_objects_change(struct store *store,
            store_write_end(store, run(store->writer, context, err), err);
 }
 
+bool blob_objects_give_up(struct db *db, void *key, struct err *err)
+{
+    return db_run_text(db,
+                       "UPDATE object SET state = 'deleting', since_s = unixepoch() WHERE key = ?"
+                       " AND state = 'writing'",
+                       key, err);
+}
+
 uint64_t blob_objects_bytes(struct store *store)
 {
     struct err ignored = ERR_INIT;

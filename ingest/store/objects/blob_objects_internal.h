@@ -50,6 +50,8 @@ bool blob_objects_change(struct store *store,
                          bool (*run)(struct db *db, void *context, struct err *err),
                          void *context,
                          struct err *err) KS_MUST_USE;
+/* For blob_objects_change: the put of the key, its context, has not ended well. */
+bool blob_objects_give_up(struct db *db, void *key, struct err *err) KS_MUST_USE;
 /* Remembers whether the objects answer: `err` of the call to them that has just ended, or NULL; not
  * of one to the catalogue, which says nothing about them. */
 void blob_objects_note(struct store *store, const struct err *err);

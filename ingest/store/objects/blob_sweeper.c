@@ -41,14 +41,6 @@ static bool end_dying(struct db *db, void *context, struct err *err)
     return db_run(&st, err);
 }
 
-static bool give_up_row(struct db *db, void *context, struct err *err)
-{
-    return db_run_text(db,
-                       "UPDATE object SET state = 'deleting', since_s = unixepoch() WHERE key = ?"
-                       " AND state = 'writing'",
-                       context, err);
-}
-
 /* Keys that are to be deleted; of finished puts, or of such as never ended well. */
 static bool read_keys(struct store *store, bool finished, struct batch *batch, struct err *err)
 {
@@ -181,7 +173,7 @@ static void end_given_up(struct store *store)
          put = take_given_up(store->objects)) {
         struct err err = ERR_INIT;
         object_put_abort(put->put);
-        if (!blob_objects_change(store, give_up_row, put->key, &err)) {
+        if (!blob_objects_change(store, blob_objects_give_up, put->key, &err)) {
             log_write(store->log, LOG_WARN, "an unfinished object stays until the next start: %s",
                       err.msg);
         }

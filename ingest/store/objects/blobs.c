@@ -7,6 +7,7 @@
  * cached.
  */
 #include "ingest/base/files/file_remove.h"
+#include "ingest/base/sha256.h"
 #include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/objects/blob_check.h"
@@ -38,12 +39,6 @@ struct store_blob {
 
 /* ---- paths ---- */
 
-static bool is_sha256_hex(const char *text)
-{
-    return strlen(text) == SHA256_HEX_BYTES - 1 &&
-           strspn(text, "0123456789abcdef") == SHA256_HEX_BYTES - 1;
-}
-
 static bool join(char out[STORE_PATH_BYTES], const char *folder, const char *name, struct err *err)
 {
     int len = snprintf(out, STORE_PATH_BYTES, "%s/%s", folder, name);
@@ -59,7 +54,7 @@ static bool blob_folder(const struct store *store,
                         struct err *err)
 {
     char name[] = "raw/xx";
-    if (!is_sha256_hex(sha256_hex)) {
+    if (!sha256_is_hex(sha256_hex)) {
         return err_set(err, ERR_BAD_REQUEST, "this is no SHA-256 in lower-case hex");
     }
     memcpy(name + strlen("raw/"), sha256_hex, FAN_OUT_CHARS);
@@ -710,7 +705,7 @@ static bool visit_blob(const struct visit *visit, struct err *err)
     const char *prefix = strrchr(visit->folder, '/') + 1;
     int len = snprintf(sha256_hex, sizeof sha256_hex, "%s%s", prefix, visit->name);
     struct stat there;
-    if (len != SHA256_HEX_BYTES - 1 || !is_sha256_hex(sha256_hex)) {
+    if (len != SHA256_HEX_BYTES - 1 || !sha256_is_hex(sha256_hex)) {
         return true;
     }
     if (fstatat(visit->folder_fd, visit->name, &there, 0) == 0) {

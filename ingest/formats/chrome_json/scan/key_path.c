@@ -72,20 +72,11 @@ struct lesson {
     uint32_t constant_count;
 };
 
-static enum event_slot_kind kind_of(const struct json_value *value)
-{
-    int64_t number[2];
-    if (event_value_int(value, number)) {
-        return EVENT_SLOT_INT;
-    }
-    return event_value_decimal(value, number) ? EVENT_SLOT_DECIMAL : EVENT_SLOT_TEXT;
-}
-
 static uint32_t values_of(const struct kineto_member *members, uint32_t count)
 {
     uint32_t values = 0;
     for (uint32_t i = 0; i < count; i++) {
-        values += kind_of(&members[i].value) == EVENT_SLOT_DECIMAL ? 2 : 1;
+        values += event_value_kind(&members[i].value) == EVENT_SLOT_DECIMAL ? 2 : 1;
     }
     return values;
 }
@@ -254,7 +245,7 @@ static bool learn_member(struct key_paths *paths,
 {
     const struct json_value *value = &member->value;
     bool is_string = value->kind == JSON_KIND_STRING;
-    enum event_slot_kind kind = kind_of(value);
+    enum event_slot_kind kind = event_value_kind(value);
     struct kineto_step *step;
     if (!note_constant(paths, lesson, value, place, known)) {
         return false;
