@@ -88,29 +88,37 @@ struct timeline {
 };
 
 /* Part of a level, sorted by track, then start, then lane. Columns of item_count entries. */
+#define TIMELINE_BLOCK_COLUMNS(X)                                                                \
+    X(uint32_t, track)                                                                           \
+    X(int64_t, start_ns)                                                                         \
+    X(int64_t, dur_ns) /* >= 0, or TIMELINE_INSTANT; from first start to last end when merged */ \
+    X(uint32_t, lane)                                                                            \
+    /* of several: the one with most time, ties by the first; what was merged before counts      \
+     * for its own label, and a cell's first 16 are weighed */                                   \
+    X(uint32_t, label)                                                                           \
+    X(uint32_t, event)  /* file number of the (first) event */                                   \
+    X(uint32_t, count)  /* of slices and instants in it */                                       \
+    X(int64_t, busy_ns) /* the time of them, at most dur_ns; 0 for instants */
+#define TIMELINE_COLUMN(type, name) type *name;
+
 struct timeline_block {
     uint32_t item_count;
-    uint32_t *track;
-    int64_t *start_ns;
-    int64_t *dur_ns; /* >= 0, or TIMELINE_INSTANT; from first start to last end when merged */
-    uint32_t *lane;
-    uint32_t *label;  /* of several: the one with most time, ties by the first; what was merged
-                         before counts for its own label, and a cell's first 16 are weighed */
-    uint32_t *event;  /* file number of the (first) event */
-    uint32_t *count;  /* of slices and instants in it */
-    int64_t *busy_ns; /* the time of them, at most dur_ns; 0 for instants */
+    TIMELINE_BLOCK_COLUMNS(TIMELINE_COLUMN)
 };
 
 /* The same of counters: `last` holds from start on, `min` and `max` are those of the cell. */
+#define TIMELINE_POINT_COLUMNS(X) \
+    X(uint32_t, track)            \
+    X(int64_t, start_ns)          \
+    X(uint32_t, lane)             \
+    X(uint32_t, event)            \
+    X(double, last)               \
+    X(double, min)                \
+    X(double, max)
+
 struct timeline_points {
     uint32_t item_count;
-    uint32_t *track;
-    int64_t *start_ns;
-    uint32_t *lane;
-    uint32_t *event;
-    double *last;
-    double *min;
-    double *max;
+    TIMELINE_POINT_COLUMNS(TIMELINE_COLUMN)
 };
 
 enum timeline_flow_kind {

@@ -2,62 +2,37 @@
 
 #include "ingest/base/memory/scratch.h"
 
-bool timeline_block_alloc(struct timeline_block *block, size_t capacity)
+#define ALLOC(type, name)                                  \
+    columns->name = scratch_alloc(capacity, sizeof(type)); \
+    ok = ok && columns->name != NULL;
+#define FREE(type, name) scratch_free(columns->name);
+
+bool timeline_block_alloc(struct timeline_block *columns, size_t capacity)
 {
-    *block = (struct timeline_block){
-        .track = scratch_alloc(capacity, sizeof *block->track),
-        .start_ns = scratch_alloc(capacity, sizeof *block->start_ns),
-        .dur_ns = scratch_alloc(capacity, sizeof *block->dur_ns),
-        .lane = scratch_alloc(capacity, sizeof *block->lane),
-        .label = scratch_alloc(capacity, sizeof *block->label),
-        .event = scratch_alloc(capacity, sizeof *block->event),
-        .count = scratch_alloc(capacity, sizeof *block->count),
-        .busy_ns = scratch_alloc(capacity, sizeof *block->busy_ns),
-    };
-    return block->track != NULL && block->start_ns != NULL && block->dur_ns != NULL &&
-           block->lane != NULL && block->label != NULL && block->event != NULL &&
-           block->count != NULL && block->busy_ns != NULL;
+    bool ok = true;
+    columns->item_count = 0;
+    TIMELINE_BLOCK_COLUMNS(ALLOC)
+    return ok;
 }
 
-void timeline_block_free(struct timeline_block *block)
+void timeline_block_free(struct timeline_block *columns)
 {
-    scratch_free(block->track);
-    scratch_free(block->start_ns);
-    scratch_free(block->dur_ns);
-    scratch_free(block->lane);
-    scratch_free(block->label);
-    scratch_free(block->event);
-    scratch_free(block->count);
-    scratch_free(block->busy_ns);
-    *block = (struct timeline_block){0};
+    TIMELINE_BLOCK_COLUMNS(FREE)
+    *columns = (struct timeline_block){0};
 }
 
-bool timeline_points_alloc(struct timeline_points *points, size_t capacity)
+bool timeline_points_alloc(struct timeline_points *columns, size_t capacity)
 {
-    *points = (struct timeline_points){
-        .track = scratch_alloc(capacity, sizeof *points->track),
-        .start_ns = scratch_alloc(capacity, sizeof *points->start_ns),
-        .lane = scratch_alloc(capacity, sizeof *points->lane),
-        .event = scratch_alloc(capacity, sizeof *points->event),
-        .last = scratch_alloc(capacity, sizeof *points->last),
-        .min = scratch_alloc(capacity, sizeof *points->min),
-        .max = scratch_alloc(capacity, sizeof *points->max),
-    };
-    return points->track != NULL && points->start_ns != NULL && points->lane != NULL &&
-           points->event != NULL && points->last != NULL && points->min != NULL &&
-           points->max != NULL;
+    bool ok = true;
+    columns->item_count = 0;
+    TIMELINE_POINT_COLUMNS(ALLOC)
+    return ok;
 }
 
-void timeline_points_free(struct timeline_points *points)
+void timeline_points_free(struct timeline_points *columns)
 {
-    scratch_free(points->track);
-    scratch_free(points->start_ns);
-    scratch_free(points->lane);
-    scratch_free(points->event);
-    scratch_free(points->last);
-    scratch_free(points->min);
-    scratch_free(points->max);
-    *points = (struct timeline_points){0};
+    TIMELINE_POINT_COLUMNS(FREE)
+    *columns = (struct timeline_points){0};
 }
 
 bool timeline_writer_init(struct timeline_writer *writer, const struct timeline_sink *sink)

@@ -34,60 +34,37 @@ struct timeline_point {
 };
 
 /* Rows for `capacity` items, item_count is 0. False without memory; to be freed in either case. */
-bool timeline_block_alloc(struct timeline_block *block, size_t capacity) KS_MUST_USE;
-void timeline_block_free(struct timeline_block *block);
-bool timeline_points_alloc(struct timeline_points *points, size_t capacity) KS_MUST_USE;
-void timeline_points_free(struct timeline_points *points);
+bool timeline_block_alloc(struct timeline_block *columns, size_t capacity) KS_MUST_USE;
+void timeline_block_free(struct timeline_block *columns);
+bool timeline_points_alloc(struct timeline_points *columns, size_t capacity) KS_MUST_USE;
+void timeline_points_free(struct timeline_points *columns);
+
+#define TIMELINE_SET(type, name) columns->name[row] = item->name;
+#define TIMELINE_GET(type, name) .name = columns->name[row],
 
 static inline void
-timeline_block_set(struct timeline_block *block, uint32_t row, const struct timeline_item *item)
+timeline_block_set(struct timeline_block *columns, uint32_t row, const struct timeline_item *item)
 {
-    block->track[row] = item->track;
-    block->start_ns[row] = item->start_ns;
-    block->dur_ns[row] = item->dur_ns;
-    block->lane[row] = item->lane;
-    block->label[row] = item->label;
-    block->event[row] = item->event;
-    block->count[row] = item->count;
-    block->busy_ns[row] = item->busy_ns;
+    TIMELINE_BLOCK_COLUMNS(TIMELINE_SET)
 }
 
-static inline struct timeline_item timeline_block_get(const struct timeline_block *block,
+static inline struct timeline_item timeline_block_get(const struct timeline_block *columns,
                                                       uint32_t row)
 {
-    return (struct timeline_item){.start_ns = block->start_ns[row],
-                                  .dur_ns = block->dur_ns[row],
-                                  .busy_ns = block->busy_ns[row],
-                                  .track = block->track[row],
-                                  .lane = block->lane[row],
-                                  .label = block->label[row],
-                                  .event = block->event[row],
-                                  .count = block->count[row]};
+    return (struct timeline_item){TIMELINE_BLOCK_COLUMNS(TIMELINE_GET)};
 }
 
-static inline void timeline_points_set(struct timeline_points *points,
+static inline void timeline_points_set(struct timeline_points *columns,
                                        uint32_t row,
-                                       const struct timeline_point *point)
+                                       const struct timeline_point *item)
 {
-    points->track[row] = point->track;
-    points->start_ns[row] = point->start_ns;
-    points->lane[row] = point->lane;
-    points->event[row] = point->event;
-    points->last[row] = point->last;
-    points->min[row] = point->min;
-    points->max[row] = point->max;
+    TIMELINE_POINT_COLUMNS(TIMELINE_SET)
 }
 
-static inline struct timeline_point timeline_points_get(const struct timeline_points *points,
+static inline struct timeline_point timeline_points_get(const struct timeline_points *columns,
                                                         uint32_t row)
 {
-    return (struct timeline_point){.start_ns = points->start_ns[row],
-                                   .last = points->last[row],
-                                   .min = points->min[row],
-                                   .max = points->max[row],
-                                   .track = points->track[row],
-                                   .lane = points->lane[row],
-                                   .event = points->event[row]};
+    return (struct timeline_point){TIMELINE_POINT_COLUMNS(TIMELINE_GET)};
 }
 
 /* Hands level 0 to the sink in blocks of TIMELINE_BLOCK_ITEMS, row by row. */

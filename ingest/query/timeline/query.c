@@ -70,20 +70,16 @@ static bool count_wanted(const struct timeline_request *request,
 
 /* ---- the answer ---- */
 
-static bool make_slices(struct timeline_block *block, struct arena *arena, size_t count)
+#define MAKE(type, name)                                      \
+    columns->name = arena_calloc(arena, count, sizeof(type)); \
+    ok = ok && columns->name != NULL;
+
+static bool make_slices(struct timeline_block *columns, struct arena *arena, size_t count)
 {
-    block->item_count = (uint32_t)count;
-    block->track = arena_calloc(arena, count, sizeof *block->track);
-    block->start_ns = arena_calloc(arena, count, sizeof *block->start_ns);
-    block->dur_ns = arena_calloc(arena, count, sizeof *block->dur_ns);
-    block->lane = arena_calloc(arena, count, sizeof *block->lane);
-    block->label = arena_calloc(arena, count, sizeof *block->label);
-    block->event = arena_calloc(arena, count, sizeof *block->event);
-    block->count = arena_calloc(arena, count, sizeof *block->count);
-    block->busy_ns = arena_calloc(arena, count, sizeof *block->busy_ns);
-    return block->track != NULL && block->start_ns != NULL && block->dur_ns != NULL &&
-           block->lane != NULL && block->label != NULL && block->event != NULL &&
-           block->count != NULL && block->busy_ns != NULL;
+    bool ok = true;
+    columns->item_count = (uint32_t)count;
+    TIMELINE_BLOCK_COLUMNS(MAKE)
+    return ok;
 }
 
 static bool
@@ -106,18 +102,11 @@ hand_slices(struct timeline_block *block, struct arena *arena, const struct wind
     return true;
 }
 
-static bool make_points(struct timeline_points *points, struct arena *arena, size_t count)
+static bool make_points(struct timeline_points *columns, struct arena *arena, size_t count)
 {
-    points->track = arena_calloc(arena, count, sizeof *points->track);
-    points->start_ns = arena_calloc(arena, count, sizeof *points->start_ns);
-    points->lane = arena_calloc(arena, count, sizeof *points->lane);
-    points->event = arena_calloc(arena, count, sizeof *points->event);
-    points->last = arena_calloc(arena, count, sizeof *points->last);
-    points->min = arena_calloc(arena, count, sizeof *points->min);
-    points->max = arena_calloc(arena, count, sizeof *points->max);
-    return points->track != NULL && points->start_ns != NULL && points->lane != NULL &&
-           points->event != NULL && points->last != NULL && points->min != NULL &&
-           points->max != NULL;
+    bool ok = true;
+    TIMELINE_POINT_COLUMNS(MAKE)
+    return ok;
 }
 
 static void
