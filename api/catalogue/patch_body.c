@@ -49,7 +49,7 @@ keep_project(struct patch_body *patch, struct arena *arena, const json_t *projec
     if (*name != '\0' && !store_project_check(name, err)) {
         return false;
     }
-    patch->project = arena_strndup(arena, name, strlen(name));
+    patch->project = arena_strdup(arena, name);
     return patch->project != NULL || err_set(err, ERR_NO_MEMORY, "No memory for the project");
 }
 

@@ -30,7 +30,7 @@ bool tags_of_json(const char **text, struct arena *arena, const json_t *tags, st
         return false;
     }
     char *dumped = json_dumps(tags, 0);
-    *text = dumped == NULL ? NULL : arena_strndup(arena, dumped, strlen(dumped));
+    *text = dumped == NULL ? NULL : arena_strdup(arena, dumped);
     free(dumped);
     return *text != NULL || err_set(err, ERR_NO_MEMORY, "No memory for the tags");
 }

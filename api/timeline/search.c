@@ -59,8 +59,8 @@ offer(struct found_names *names, struct arena *arena, const struct timeline_labe
     if (row.fit == FIT_NONE || (is_full && !is_better(&row, &names->rows[NAMES_MAX - 1]))) {
         return true;
     }
-    row.label.name = arena_strndup(arena, label->name, strlen(label->name));
-    row.label.category = arena_strndup(arena, label->category, strlen(label->category));
+    row.label.name = arena_strdup(arena, label->name);
+    row.label.category = arena_strdup(arena, label->category);
     if (row.label.name == NULL || row.label.category == NULL) {
         return false;
     }

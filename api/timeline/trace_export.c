@@ -49,7 +49,7 @@ add_etag(struct api_call *call, const struct store_trace *trace, int64_t start_n
 static void add_file_name(struct api_call *call, const struct store_trace *trace)
 {
     const char *name = call_format(call, "%s.%s.trace.json.gz", trace->run, trace->worker);
-    char *safe = name == NULL ? NULL : arena_strndup(call_arena(call), name, strlen(name));
+    char *safe = name == NULL ? NULL : arena_strdup(call_arena(call), name);
     if (safe == NULL) {
         return;
     }

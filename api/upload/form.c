@@ -125,7 +125,7 @@ static bool take_part(struct form *form, const struct multipart_part *part, stru
     }
     struct form_file *file = &form->files[form->count++];
     *file = (struct form_file){.failed = true, .error = ERR_INIT};
-    file->file_name = arena_strndup(call_arena(call), part->file_name, strlen(part->file_name));
+    file->file_name = arena_strdup(call_arena(call), part->file_name);
     if (file->file_name == NULL) {
         return err_set(err, ERR_NO_MEMORY, "No memory for the names of the files");
     }

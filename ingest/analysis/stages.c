@@ -38,12 +38,12 @@ static const char *step_name(struct analysis *run, uint32_t event)
     static const char ONLY_STEP[] = "0";
     struct arena *arena = &run->results->arena;
     if (event == STEP_NO_EVENT) {
-        return arena_strndup(arena, ONLY_STEP, strlen(ONLY_STEP));
+        return arena_strdup(arena, ONLY_STEP);
     }
     char number[NAMES_STEP_NUMBER_BYTES];
     const char *name = names_text(&run->sel.names, run->sel.name[event]);
     if (strncmp(name, NAMES_STEP_PREFIX, strlen(NAMES_STEP_PREFIX)) != 0) {
-        return arena_strndup(arena, name, strlen(name));
+        return arena_strdup(arena, name);
     }
     size_t len = names_step_number(name, number, sizeof number);
     return arena_strndup(arena, number, len);

@@ -718,7 +718,7 @@ bool trace_add_device(struct trace *trace, const struct device_properties *devic
 {
     struct device_properties copy = *device;
     if (device->name != NULL) {
-        copy.name = arena_strndup(&trace->arena, device->name, strlen(device->name));
+        copy.name = arena_strdup(&trace->arena, device->name);
         if (copy.name == NULL) {
             return false;
         }
@@ -733,8 +733,8 @@ bool trace_add_device(struct trace *trace, const struct device_properties *devic
 bool trace_add_meta(struct trace *trace, const char *key, const char *value)
 {
     struct trace_meta meta = {
-        .key = arena_strndup(&trace->arena, key, strlen(key)),
-        .value = arena_strndup(&trace->arena, value, strlen(value)),
+        .key = arena_strdup(&trace->arena, key),
+        .value = arena_strdup(&trace->arena, value),
     };
     if (meta.key == NULL || meta.value == NULL) {
         return false;

@@ -17,8 +17,8 @@ static void mix(struct access_tokens *tokens, const char *text)
 static bool keep(struct access_tokens *tokens, const struct store_token *token)
 {
     struct access_token *item = &tokens->items[tokens->count];
-    item->name = arena_strndup(&tokens->arena, token->name, strlen(token->name));
-    item->projects = arena_strndup(&tokens->arena, token->projects, strlen(token->projects));
+    item->name = arena_strdup(&tokens->arena, token->name);
+    item->projects = arena_strdup(&tokens->arena, token->projects);
     if (item->name == NULL || item->projects == NULL ||
         strlen(token->sha256_hex) != SHA256_HEX_BYTES - 1) {
         return item->name != NULL && item->projects != NULL;

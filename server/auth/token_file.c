@@ -33,7 +33,7 @@ static bool read_hash(const char *word, char hash_hex[SHA256_HEX_BYTES])
 
 static const char *keep(struct token_file *file, const char *text)
 {
-    return arena_strndup(file->arena, text, strlen(text));
+    return arena_strdup(file->arena, text);
 }
 
 static bool

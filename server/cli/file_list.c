@@ -25,7 +25,7 @@ bool file_list_add(struct file_list *list, const char *path, struct err *err)
     }
     const char **paths =
         arena_grow(list->arena, list->paths, list->count, &list->capacity, sizeof *paths);
-    const char *copy = arena_strndup(list->arena, path, strlen(path));
+    const char *copy = arena_strdup(list->arena, path);
     if (paths == NULL || copy == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the names of the files");
     }

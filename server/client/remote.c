@@ -196,7 +196,7 @@ static bool read_url(const struct buf *answer, struct arena *arena, const char *
     json_t *traces = json_object_get(found, "traces");
     json_t *trace = json_is_array(traces) ? json_array_get(traces, 0) : found;
     const char *text = json_string_value(json_object_get(trace, "url"));
-    *url = text == NULL ? "" : arena_strndup(arena, text, strlen(text));
+    *url = text == NULL ? "" : arena_strdup(arena, text);
     json_decref(found);
     return *url != NULL;
 }

@@ -55,11 +55,6 @@ static bool split(char *line, char *words[WORDS_MAX], size_t *count)
 
 /* ---- one line ---- */
 
-static const char *keep(struct arena *arena, const char *text)
-{
-    return arena_strndup(arena, text, strlen(text));
-}
-
 static bool read_number(const char *text, double *value)
 {
     char *end = NULL;
@@ -77,7 +72,7 @@ static bool read_url(struct webhook_line *line, struct arena *arena, const char 
     /* Before a name and a password, which some addresses carry. */
     const char *end = host + 3 + strcspn(host + 3, "/?#");
     const char *at = memchr(host, '@', (size_t)(end - host));
-    line->url = keep(arena, url);
+    line->url = arena_strdup(arena, url);
     line->place = at == NULL ? arena_strndup(arena, url, (size_t)(end - url))
                              : arena_strndup(arena, at + 1, (size_t)(end - at - 1));
     return line->url != NULL && line->place != NULL;
@@ -95,7 +90,7 @@ static bool add_tag(struct webhook_line *line, const char *tag)
 static bool read_option(struct webhook_line *line, struct arena *arena, const char *word)
 {
     const char *equals = strchr(word, '=');
-    const char *value = equals == NULL ? NULL : keep(arena, equals + 1);
+    const char *value = equals == NULL ? NULL : arena_strdup(arena, equals + 1);
     double window = 0;
     if (value == NULL || *value == '\0') {
         return false;
@@ -159,7 +154,7 @@ static bool read_line(struct webhook_line *line, struct arena *arena, char *text
                        "[run=] [device=] [p=] [min_magnitude=] [window=] "
                        "[format=json|slack] [secret=]");
     }
-    line->metric = keep(arena, words[1]);
+    line->metric = arena_strdup(arena, words[1]);
     if (line->metric == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory for a line");
     }

@@ -72,7 +72,7 @@ static const char *keep(struct reading *r, uint32_t text)
 {
     if (r->text_of[text] == NULL) {
         const char *from = strtab_text(r->index->trace->strings, text);
-        r->text_of[text] = arena_strndup(r->arena, from, strlen(from));
+        r->text_of[text] = arena_strdup(r->arena, from);
     }
     return r->text_of[text];
 }

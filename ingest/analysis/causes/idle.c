@@ -227,7 +227,7 @@ static bool write_gap(struct analysis *a,
     row->host_event = causes_known(event);
     if (event != CAUSES_NONE) {
         const char *name = strtab_text(trace->strings, trace->events.name[event]);
-        row->host_name = arena_strndup(a->arena, name, strlen(name));
+        row->host_name = arena_strdup(a->arena, name);
     }
     return event == CAUSES_NONE || row->host_name != NULL;
 }

@@ -21,7 +21,7 @@ static const char *copy_text(struct analysis *a, uint32_t id)
 {
     if (a->names[id] == NULL) {
         const char *text = strtab_text(a->causes->trace->strings, id);
-        a->names[id] = arena_strndup(a->arena, text, strlen(text));
+        a->names[id] = arena_strdup(a->arena, text);
     }
     return a->names[id];
 }

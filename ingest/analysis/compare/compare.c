@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ROLES_NAMED_MAX 8
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
@@ -395,7 +394,7 @@ static bool compare_all(struct run *run, struct comparison_list *out)
     *out = (struct comparison_list){
         .items = arena_calloc(run->arena, run->pair_count, sizeof(struct comparison *))};
     const char *text = run->options->title == NULL ? "" : run->options->title;
-    const char *title = arena_strndup(run->arena, text, strlen(text));
+    const char *title = arena_strdup(run->arena, text);
     if (out->items == NULL || title == NULL) {
         return false;
     }

@@ -358,7 +358,7 @@ static bool take_hosts(struct build *build, const struct compare_side sides[SIDE
                 struct pool_role *to = &pool->roles[*role++];
                 const char *host = use->host == NULL ? "" : use->host;
                 if (to->host == NULL) {
-                    to->host = arena_strndup(build->arena, host, strlen(host));
+                    to->host = arena_strdup(build->arena, host);
                 }
                 if (to->host == NULL) {
                     return false;

@@ -203,7 +203,7 @@ device_name(struct device_names *names, const struct pool *pool, const char *sha
     char text[DEVICE_TEXT_BYTES];
     const char *name = device_order_name(&pool->devices, names->pids, shared, text);
     if (name == text) {
-        name = arena_strndup(names->arena, text, strlen(text));
+        name = arena_strdup(names->arena, text);
     }
     if (name != NULL && names->count < NAMES_KEPT) {
         names->shared[names->count] = shared;

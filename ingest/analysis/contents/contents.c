@@ -289,7 +289,7 @@ static bool measure_devices(const struct trace *trace, struct arena *arena, stru
 
 static const char *copy(struct arena *arena, const char *text, bool *ok)
 {
-    const char *kept = text == NULL ? NULL : arena_strndup(arena, text, strlen(text));
+    const char *kept = text == NULL ? NULL : arena_strdup(arena, text);
     *ok = *ok && (text == NULL || kept != NULL);
     return kept;
 }

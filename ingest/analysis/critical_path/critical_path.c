@@ -413,7 +413,7 @@ static bool write_gains(struct analysis *a, const struct what_if *what_if)
         const struct name_sum *sum = &what_if->sums[what_if->order[i]];
         const char *name = strtab_text(a->causes.trace->strings, sum->name);
         struct path_gain *gain = &a->out->gains[a->out->gain_count++];
-        gain->name = arena_strndup(a->arena, name, strlen(name));
+        gain->name = arena_strdup(a->arena, name);
         gain->path_ns = sum->path_ns;
         gain->length_ns = what_if->lengths_ns[i];
         ok = gain->name != NULL;

@@ -326,7 +326,7 @@ static bool write_rows(struct accounting *a, struct arena *arena, struct device_
         const char *name = strtab_text(a->names, row->name);
         out->rows[i] = (struct device_operator){
             .owner = row->owner,
-            .name = arena_strndup(arena, name, strlen(name)),
+            .name = arena_strdup(arena, name),
             .class = a->classes_of.items[first].class,
             .calls = row->calls,
             .kernels = row->kernels,

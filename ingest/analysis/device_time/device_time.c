@@ -353,7 +353,7 @@ static bool list_kernels(struct analysis *run)
         const char *name = strtab_text(run->index->trace->strings, classes->names[i].text);
         *kernel = run->kernels[i];
         kernel->class = classes->names[i].class;
-        kernel->name = arena_strndup(run->arena, name, strlen(name));
+        kernel->name = arena_strdup(run->arena, name);
         if (kernel->name == NULL) {
             return false;
         }

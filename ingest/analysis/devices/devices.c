@@ -212,8 +212,8 @@ bool device_says(const struct device_properties *from,
                    from->compute_minor);
     bool has_name = (from->has & DEVICE_HAS_NAME) != 0;
     bool has_capability = (from->has & both) == both;
-    *name = has_name ? arena_strndup(arena, from->name, strlen(from->name)) : NULL;
-    *capability = has_capability ? arena_strndup(arena, text, strlen(text)) : NULL;
+    *name = has_name ? arena_strdup(arena, from->name) : NULL;
+    *capability = has_capability ? arena_strdup(arena, text) : NULL;
     return (!has_name || *name != NULL) && (!has_capability || *capability != NULL);
 }
 

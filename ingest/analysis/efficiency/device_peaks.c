@@ -160,8 +160,8 @@ static bool read_device(
     const char *key, json_t *device, struct arena *arena, struct device_peaks *out, struct err *err)
 {
     const char *source = json_string_value(json_object_get(device, "source"));
-    out->name = arena_strndup(arena, key, strlen(key));
-    out->source = source == NULL ? NULL : arena_strndup(arena, source, strlen(source));
+    out->name = arena_strdup(arena, key);
+    out->source = source == NULL ? NULL : arena_strdup(arena, source);
     if (out->name == NULL || (source != NULL && out->source == NULL)) {
         return err_set(err, ERR_NO_MEMORY, "no memory for the devices' peaks");
     }

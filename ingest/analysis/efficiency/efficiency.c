@@ -245,7 +245,7 @@ static uint32_t shared(const struct group *group, enum shared which)
 
 static bool copy_text(struct arena *arena, const char *text, const char **out)
 {
-    *out = text == NULL ? NULL : arena_strndup(arena, text, strlen(text));
+    *out = text == NULL ? NULL : arena_strdup(arena, text);
     return text == NULL || *out != NULL;
 }
 

@@ -8,8 +8,6 @@
 #include "ingest/index/index.h"
 #include "ingest/index/sort.h"
 
-#include <string.h>
-
 struct analysis {
     const struct trace_index *index;
     const struct capture *captures;
@@ -66,7 +64,7 @@ static bool write_rows(struct analysis *a, int64_t zero_ns)
         const struct index_step *step = &a->steps[a->order[i]];
         struct engine_step *row = &a->out->rows[i];
         const char *name = strtab_text(trace->strings, trace->events.name[step->event]);
-        row->annotation = arena_strndup(a->arena, name, strlen(name));
+        row->annotation = arena_strdup(a->arena, name);
         if (row->annotation == NULL || !index_engine_step(a->index, step->event, &row->said)) {
             return false;
         }

@@ -62,7 +62,7 @@ static void add_pattern(char *patterns, const char *pattern)
 
 static bool keep(struct arena *arena, const char *text, const char **out, struct err *err)
 {
-    *out = arena_strndup(arena, text, strlen(text));
+    *out = arena_strdup(arena, text);
     return *out != NULL || err_set(err, ERR_NO_MEMORY, "no memory for the rules");
 }
 

@@ -123,8 +123,7 @@ static bool copy_bad_rows(struct trace_results *results, const struct kernel_tab
     results->bad_rows =
         arena_calloc(&results->arena, table->bad_row_count, sizeof *results->bad_rows);
     for (size_t i = 0; results->bad_rows != NULL && i < table->bad_row_count; i++) {
-        results->bad_rows[i] =
-            arena_strndup(&results->arena, table->bad_rows[i], strlen(table->bad_rows[i]));
+        results->bad_rows[i] = arena_strdup(&results->arena, table->bad_rows[i]);
         if (results->bad_rows[i] == NULL) {
             return false;
         }

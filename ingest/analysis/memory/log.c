@@ -208,7 +208,7 @@ static bool add_device(struct placing *p, const char *name)
         return false;
     }
     p->devices = devices;
-    devices[p->log->device_count] = arena_strndup(p->arena, name, strlen(name));
+    devices[p->log->device_count] = arena_strdup(p->arena, name);
     return devices[p->log->device_count++] != NULL;
 }
 

@@ -12,11 +12,6 @@
 
 #define ADDRESS_BYTES 20
 
-static const char *copy(struct arena *arena, const char *text)
-{
-    return arena_strndup(arena, text, strlen(text));
-}
-
 static bool is_asked(const struct snapshot_question *question, const struct snapshot_device *device)
 {
     return question->device == SNAPSHOT_NONE || question->device == device->id;
@@ -116,7 +111,7 @@ static bool hand_frames_on(const struct frames *frames,
         }
         struct snapshot_frame_row *row = &(*rows)[(*count)++];
         *row = frames->rows[i];
-        row->frame = copy(arena, row->frame);
+        row->frame = arena_strdup(arena, row->frame);
         row->share = sum == 0 ? (double)NAN : (double)row->bytes / (double)sum;
         row->delta_bytes = saturating_sub(row->bytes, row->baseline_bytes);
         if (row->frame == NULL) {
@@ -149,7 +144,7 @@ const char *snapshot_address(struct arena *arena, int64_t address)
 {
     char text[ADDRESS_BYTES];
     (void)snprintf(text, sizeof text, "0x%" PRIx64, (uint64_t)address);
-    return copy(arena, text);
+    return arena_strdup(arena, text);
 }
 
 static bool fill_block(const struct memory_snapshot *snapshot,
@@ -167,7 +162,7 @@ static bool fill_block(const struct memory_snapshot *snapshot,
     row->stream = life->stream;
     row->segment =
         block == NULL ? NULL : snapshot_address(arena, device->segments[block->segment].address);
-    row->frame = copy(arena, snapshot_frame_text(snapshot, life->frame));
+    row->frame = arena_strdup(arena, snapshot_frame_text(snapshot, life->frame));
     return row->address != NULL && row->frame != NULL && (block == NULL || row->segment != NULL);
 }
 

@@ -5,7 +5,6 @@
 #include "ingest/base/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define CLASS_BYTES_MIN 512
 
@@ -103,7 +102,7 @@ static bool list_oom(const struct memory_snapshot *snapshot,
                                       .t_ns = snapshot_time_ns(snapshot, device, (int64_t)i + 1),
                                       .size_bytes = event->size,
                                       .device_free_bytes = event->device_free,
-                                      .frame = arena_strndup(arena, frame, strlen(frame))};
+                                      .frame = arena_strdup(arena, frame)};
             if (out->oom[out->oom_count - 1].frame == NULL) {
                 return false;
             }

@@ -60,7 +60,7 @@ bool annotated_read(struct annotated_rank *out,
         if (ok && slot->value == ID_MAP_NONE) {
             const char *text = digest->texts[item->group_ranks];
             slot->value = 1;
-            out->peers[out->peer_count] = arena_strndup(arena, text, strlen(text));
+            out->peers[out->peer_count] = arena_strdup(arena, text);
             ok = out->peers[out->peer_count++] != NULL;
         }
     }

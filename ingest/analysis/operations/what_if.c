@@ -104,7 +104,7 @@ static struct what_if_part *
 add_part(struct asking *a, struct what_if_parts *parts, const char *name)
 {
     struct what_if_part *part = &parts->items[parts->count];
-    part->name = arena_strndup(a->arena, name, strlen(name));
+    part->name = arena_strdup(a->arena, name);
     part->step_slowdown = arena_calloc(a->arena, a->out->step_count, sizeof *part->step_slowdown);
     if (part->name == NULL || part->step_slowdown == NULL) {
         return NULL;

@@ -115,11 +115,6 @@ void health_find_views(struct trace_results *results, const struct event_classes
 
 /* ---- environment ---- */
 
-static const char *copy(struct arena *arena, const char *text)
-{
-    return arena_strndup(arena, text, strlen(text));
-}
-
 /* What all entries of `deviceProperties` agree on says something of every device, also of those
  * whose number has no entry. */
 static bool all_agree(const struct trace *trace, uint32_t bit)
@@ -144,8 +139,8 @@ static bool all_agree(const struct trace *trace, uint32_t bit)
 static bool add_row(struct trace_results *results, const char *name, const char *value)
 {
     struct environment_row *row = &results->environment[results->environment_count++];
-    row->name = copy(&results->arena, name);
-    row->value = copy(&results->arena, value);
+    row->name = arena_strdup(&results->arena, name);
+    row->value = arena_strdup(&results->arena, value);
     return row->name != NULL && row->value != NULL;
 }
 

@@ -90,7 +90,7 @@ static bool by_device(struct analysis *a)
     for (size_t i = 0; i < a->devices.count; i++) {
         char text[32];
         (void)snprintf(text, sizeof text, "%" PRId64, a->devices.items[i].device);
-        const char *name = arena_strndup(a->arena, text, strlen(text));
+        const char *name = arena_strdup(a->arena, text);
         if (name == NULL) {
             return false;
         }
@@ -324,7 +324,7 @@ static bool by_class(struct analysis *a)
     ok = ok && edges != NULL && running != NULL && reserve(a, work.class_count + 1ul);
     double joule = 0;
     for (uint32_t i = 0; ok && i < work.class_count; i++) {
-        const char *name = arena_strndup(a->arena, work.classes[i], strlen(work.classes[i]));
+        const char *name = arena_strdup(a->arena, work.classes[i]);
         ok = name != NULL;
         a->out->rows[i] = row_of(name, 0);
     }

@@ -351,7 +351,7 @@ static bool describe(const struct finding *f, int64_t zero_ns, struct power *out
         int64_t first_ns = trace->events.ts_ns[trace->counters[rows[0]].event];
         int64_t last_ns = trace->events.ts_ns[trace->counters[rows[series->count - 1]].event];
         series->said.measures = series->is_clock ? "clock" : "power";
-        series->said.name = arena_strndup(f->arena, text, strlen(text));
+        series->said.name = arena_strdup(f->arena, text);
         series->said.samples = series->count;
         series->said.first_ns = saturating_sub(first_ns, zero_ns);
         series->said.last_ns = saturating_sub(last_ns, zero_ns);

@@ -169,8 +169,7 @@ static bool copy_kernel_names(struct culprit_row *row, struct arena *arena)
 {
     bool ok = true;
     for (size_t k = 0; ok && k < row->kernel_count; k++) {
-        row->kernels[k].name =
-            arena_strndup(arena, row->kernels[k].name, strlen(row->kernels[k].name));
+        row->kernels[k].name = arena_strdup(arena, row->kernels[k].name);
         ok = row->kernels[k].name != NULL;
     }
     return ok;
@@ -349,7 +348,7 @@ static bool write_text(const struct ranks_run *run, struct arena *arena, struct 
                        hits, out->step_count, lost_ms);
         break;
     }
-    out->text = arena_strndup(arena, text, strlen(text));
+    out->text = arena_strdup(arena, text);
     return out->text != NULL;
 }
 

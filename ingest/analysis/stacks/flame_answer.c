@@ -146,7 +146,7 @@ static bool write_node(struct writing *w, uint32_t node, uint32_t parent)
     const struct flame_raw_node raw = flame_raw_node(s->flame, node);
     struct flame_node *out = &w->out->nodes[w->out->count++];
     if (w->copies[raw.text] == NULL) {
-        w->copies[raw.text] = arena_strndup(w->arena, raw.name, strlen(raw.name));
+        w->copies[raw.text] = arena_strdup(w->arena, raw.name);
     }
     *out = (struct flame_node){.id = s->id[node],
                                .parent = parent,

@@ -136,6 +136,11 @@ char *arena_strndup(struct arena *arena, const char *text, size_t len)
     return out;
 }
 
+char *arena_strdup(struct arena *arena, const char *text)
+{
+    return arena_strndup(arena, text, strlen(text));
+}
+
 void arena_free(struct arena *arena)
 {
     struct arena_block *block = arena->head;

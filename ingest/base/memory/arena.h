@@ -28,6 +28,8 @@ void *
 arena_grow(struct arena *arena, void *array, size_t count, size_t *cap, size_t size) KS_MUST_USE;
 /* Copies `len` bytes and appends a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t len) KS_MUST_USE;
+/* Copies a text. */
+char *arena_strdup(struct arena *arena, const char *text) KS_MUST_USE;
 /* Frees everything at once. The arena can be used again. */
 void arena_free(struct arena *arena);
 

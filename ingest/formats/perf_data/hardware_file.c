@@ -83,7 +83,7 @@ static struct hardware_host *host_named(struct reading *reading, const char *nam
             return &hosts[i];
         }
     }
-    const char *copy = arena_strndup(&reading->out->arena, name, strlen(name));
+    const char *copy = arena_strdup(&reading->out->arena, name);
     struct hardware_host *host = copy == NULL ? NULL : row_list_add(&reading->hosts);
     if (host != NULL) {
         host->name = copy;

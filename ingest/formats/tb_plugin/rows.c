@@ -77,7 +77,7 @@ static int64_t ns_of(const json_t *microseconds)
 static const char *text_of(struct trace_results *results, const json_t *value)
 {
     const char *text = json_is_string(value) ? json_string_value(value) : "";
-    return arena_strndup(&results->arena, text, strlen(text));
+    return arena_strdup(&results->arena, text);
 }
 
 static bool is_yes(const json_t *value)
@@ -170,13 +170,13 @@ static bool add_metric(struct trace_results *results,
 {
     double number = strtod(value, NULL);
     if (strcmp(title, "Name") == 0) {
-        device->name = arena_strndup(&results->arena, value, strlen(value));
+        device->name = arena_strdup(&results->arena, value);
         return device->name != NULL;
     }
     if (strcmp(title, "Memory") == 0) {
         device->memory_bytes = number * GIB;
     } else if (strcmp(title, "Compute Capability") == 0) {
-        device->capability = arena_strndup(&results->arena, value, strlen(value));
+        device->capability = arena_strdup(&results->arena, value);
         return device->capability != NULL;
     } else if (text_ends(title, " Utilization")) {
         device->utilisation = number / 100;

@@ -5,8 +5,6 @@
 #include "ingest/jobs/pipeline/archive.h"
 #include "ingest/store/store.h"
 
-#include <string.h>
-
 struct reading {
     struct jobs *jobs;
     enum snapshot_view view;
@@ -75,8 +73,7 @@ static bool answer_overview(const struct memory_snapshot *snapshot, const struct
         }
     }
     if (snapshot->settings != NULL) {
-        out->settings =
-            arena_strndup(reading->arena, snapshot->settings, strlen(snapshot->settings));
+        out->settings = arena_strdup(reading->arena, snapshot->settings);
         ok = ok && out->settings != NULL;
     }
     return ok;

@@ -50,7 +50,7 @@ bool member_names_add(struct member_names *names, const char *path, struct err *
         return no_memory(err);
     }
     names->names = grown;
-    const char *copy = arena_strndup(&names->arena, path, strlen(path));
+    const char *copy = arena_strdup(&names->arena, path);
     names->names[names->count] = (struct member_name){.path = copy};
     names->count += copy != NULL;
     return copy != NULL || no_memory(err);
@@ -170,8 +170,8 @@ static bool split_base(struct arena *arena, struct candidate *member)
     if (!format_split_name(member->name->path, &worker, &span)) {
         return false;
     }
-    member->base = arena_strndup(arena, worker, strlen(worker));
-    member->span = arena_strndup(arena, span, strlen(span));
+    member->base = arena_strdup(arena, worker);
+    member->span = arena_strdup(arena, span);
     free(worker);
     free(span);
     return member->base != NULL && member->span != NULL;

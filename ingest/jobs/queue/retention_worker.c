@@ -7,7 +7,6 @@
 #include "ingest/store/store_nodes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define LOOK_INTERVAL_MS INT64_C(3600000)
 /* Where uploads of other servers do not call. */
@@ -37,7 +36,7 @@ static size_t count_jobs(const struct job *head)
 static bool add_busy(struct look *look, const struct job *head)
 {
     for (const struct job *job = head; job != NULL; job = job->next) {
-        const char *name = arena_strndup(&look->arena, job->run, strlen(job->run));
+        const char *name = arena_strdup(&look->arena, job->run);
         if (name == NULL) {
             return false;
         }

@@ -4,7 +4,6 @@
 #include "ingest/store/store_timeline.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct store_sink {
     struct store_ingest *ingest;
@@ -87,7 +86,7 @@ keep_failure(struct store_sink *sink, const char *member, const struct err *erro
         /* One more for the number of those that are not in the list. */
         sink->failures = calloc(STORE_SINK_FAILURES_MAX + 1, sizeof *sink->failures);
     }
-    const char *copy = arena_strndup(&sink->arena, member, strlen(member));
+    const char *copy = arena_strdup(&sink->arena, member);
     if (copy == NULL || sink->failures == NULL) {
         return err_set(err, ERR_NO_MEMORY, "no memory to tell what could not be read");
     }

@@ -1,7 +1,6 @@
 #include "ingest/model/results/kernel_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FIRST_CAPACITY 256
 
@@ -79,7 +78,7 @@ bool kernel_table_add_bad_row(struct kernel_table *table, uint64_t byte_off, con
         table->bad_rows =
             arena_calloc(&table->arena, KERNEL_TABLE_BAD_ROWS_MAX, sizeof *table->bad_rows);
     }
-    const char *copy = arena_strndup(&table->arena, what, strlen(what));
+    const char *copy = arena_strdup(&table->arena, what);
     if (table->bad_rows == NULL || copy == NULL) {
         return false;
     }

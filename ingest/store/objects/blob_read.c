@@ -4,7 +4,6 @@
 #include "ingest/store/objects/blob_objects.h"
 
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool err_missing(const char *sha256_hex, struct err *err)
@@ -30,7 +29,7 @@ bool store_blob_path(struct store *store,
     if (access(text, F_OK) != 0) {
         return err_missing(sha256_hex, err);
     }
-    *path = arena_strndup(arena, text, strlen(text));
+    *path = arena_strdup(arena, text);
     return *path != NULL || err_set(err, ERR_NO_MEMORY, "no memory for a path");
 }
 
@@ -104,7 +103,7 @@ bool store_blob_checked_path(struct store *store,
     case BLOB_WHOLE:
         break;
     }
-    *path = arena_strndup(arena, text, strlen(text));
+    *path = arena_strdup(arena, text);
     return *path != NULL || err_set(err, ERR_NO_MEMORY, "no memory for a path");
 }
 

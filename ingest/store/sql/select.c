@@ -192,7 +192,7 @@ read_value(sqlite3_stmt *st, int column, struct arena *arena, struct store_sql_v
     case SQLITE_TEXT: {
         const char *text = (const char *)sqlite3_column_text(st, column);
         out->kind = STORE_SQL_TEXT;
-        out->text = text == NULL ? NULL : arena_strndup(arena, text, strlen(text));
+        out->text = text == NULL ? NULL : arena_strdup(arena, text);
         return out->text != NULL;
     }
     case SQLITE_BLOB: {
@@ -213,7 +213,7 @@ static const char **read_columns(sqlite3_stmt *st, struct arena *arena, size_t *
     const char **columns = arena_calloc(arena, *count, sizeof *columns);
     for (size_t i = 0; columns != NULL && i < *count; i++) {
         const char *name = sqlite3_column_name(st, (int)i);
-        columns[i] = name == NULL ? NULL : arena_strndup(arena, name, strlen(name));
+        columns[i] = name == NULL ? NULL : arena_strdup(arena, name);
         columns = columns[i] == NULL ? NULL : columns;
     }
     return columns;

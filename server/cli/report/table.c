@@ -22,7 +22,7 @@ void report_table_cell(struct report_table *table, const char *text)
 {
     size_t row = table->cell_count / table->column_count;
     if (row < REPORT_TABLE_ROWS_MAX) {
-        const char *copy = arena_strndup(table->arena, text, strlen(text));
+        const char *copy = arena_strdup(table->arena, text);
         table->cells[row][table->cell_count % table->column_count] = copy == NULL ? "" : copy;
         table->cell_count++;
     }

@@ -60,7 +60,7 @@ static bool name_rows(struct summary *s, struct arena *arena)
         const char *host_text = host == CYCLE_NONE ? "" : strtab_text(s->events->hosts, host);
         struct counter_row *row = &s->rows[i];
         row->name = arena_strndup(arena, strtab_text(strings, name), strtab_len(strings, name));
-        row->host = arena_strndup(arena, host_text, strlen(host_text));
+        row->host = arena_strdup(arena, host_text);
         row->std = sqrt(row->std / (double)row->samples);
         if (row->name == NULL || row->host == NULL) {
             return false;

@@ -59,7 +59,7 @@ struct writer {
 
 static const char *copy_text(struct writer *w, const char *text)
 {
-    return arena_strndup(&w->results->arena, text, strlen(text));
+    return arena_strdup(&w->results->arena, text);
 }
 
 static const char *name_text(struct writer *w, uint32_t name)
