@@ -1,4 +1,5 @@
-/* Which of two numbers comes first: below 0, 0, above 0, as qsort wants it. */
+/* Which of two comes first: below 0, 0, above 0, as qsort wants it; orders declared by their keys;
+ * binary search. */
 #ifndef KS_BASE_ORDER_H
 #define KS_BASE_ORDER_H
 
