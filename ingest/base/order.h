@@ -44,6 +44,7 @@ static inline int order_text_at(const void *a, const void *b)
 
 /* Binary search: moves `low` up to the first place below `high` of which `is_before` is false; it
  * speaks of the place `at`, and is true of all places in front of one of which it is true. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): `at` is a name */
 #define ORDER_SEARCH(low, high, at, is_before)                  \
     for (size_t at, search_end = (high); (low) < search_end;) { \
         at = (low) + (search_end - (low)) / 2;                  \
@@ -53,6 +54,7 @@ static inline int order_text_at(const void *a, const void *b)
             search_end = at;                                    \
         }                                                       \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* How many of `count` elements of `bytes` are below the value (`or_at`: or equal to it), by the
  * int64_t at `offset` in each, by which they ascend. */
