@@ -245,22 +245,33 @@ static bool load(struct table *table, struct api_call *call, int64_t id, struct 
 
 /* ---- answering ---- */
 
-/* Cores of NPUs and TPUs are given no grid of blocks. */
-static bool has_launch_configs(const struct trace_results *results)
+/* Cores of NPUs and TPUs are given no grid of blocks: those of NPUs a count of them, where the file
+ * says it. */
+static bool has_core_configs(const struct table *table)
 {
-    const char *type = results->device_type == NULL ? "" : results->device_type;
-    return strcmp(type, "NPU") != 0 && strcmp(type, "TPU") != 0;
+    bool has = false;
+    for (size_t i = 0; table->group == GROUP_LAUNCH && i < table->loaded; i++) {
+        const char *const *config = table->launches[i].config;
+        has = has || (config[0][0] != '\0' && strcmp(config[0], "None") != 0) ||
+              (config[1][0] != '\0' && strcmp(config[1], "None") != 0);
+    }
+    return has;
 }
 
-static void write_config_labels(struct json_write *w, const struct trace_results *results)
+static void write_config_labels(struct json_write *w, const struct table *table)
 {
-    static const char *const labels[2][4] = {
+    static const char *const labels[3][4] = {
         {"Grid", "Block", "Registers per thread", "Shared memory"},
         {"Kernel type", "Dim", "Tasktopo", "Tasktopo node"},
+        {"Core", "Block dim", "Input shapes", "Output shapes"},
     };
+    const char *type = table->results->device_type == NULL ? "" : table->results->device_type;
+    bool is_npu = strcmp(type, "NPU") == 0;
+    bool has_any = is_npu ? has_core_configs(table) : strcmp(type, "TPU") != 0;
+    const char *const *names = labels[is_npu ? 2 : table->results->mlu];
     jw_key_array_begin(w, "config_labels");
-    for (size_t i = 0; i < 4 && has_launch_configs(results); i++) {
-        jw_string(w, labels[results->mlu][i]);
+    for (size_t i = 0; i < 4 && has_any; i++) {
+        jw_string(w, names[i]);
     }
     jw_array_end(w);
 }
@@ -307,7 +318,7 @@ static void write_members(struct json_write *w, const void *table_void)
     jw_object_end(w);
     jw_key_bool(w, "has_blocks_per_sm", table->results->has_blocks_per_sm);
     jw_key_bool(w, "has_occupancy", table->results->has_occupancy);
-    write_config_labels(w, table->results);
+    write_config_labels(w, table);
     jw_key_double(w, "tensor_core_share", table->results->tensor_pie_used);
     jw_key_string(w, "matrix_units", results_matrix_units(table->results));
     write_match(w, &table->match);

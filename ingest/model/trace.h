@@ -236,7 +236,7 @@ struct kernel_args {
     /* Texts as Python prints them, str(value); STRTAB_NONE when absent. `grid`, `block`,
      * `registers per thread`, `shared memory`; `kernel type`, `tasktopo`, `tasktopo_node`. `dim` is
      * the list of dimx, dimy, dimz (`[16, 4, 4]`, `None` for missing ones); absent if all of them
-     * are. */
+     * are. An NPU's kernel has its core, block dim, input and output shapes in the first four. */
     uint32_t grid;
     uint32_t block;
     uint32_t registers_per_thread;

@@ -353,6 +353,9 @@ class Operators(unittest.TestCase):
                 self.assertEqual(efficiency['rows'][0]['name'], 'aten::mm')
                 nodes = server.get('/api/v1/traces/%d/flame-graph' % trace['id'], by='operator', weight='device').json()['nodes']
                 self.assertEqual([(node['name'], nodes[node['parent']]['name']) for node in nodes if node['name'] == 'MatMulV2'], [('MatMulV2', 'aten::mm')])
+            trace = upload(server, 'operators', 'x.db', recordings.ascend_database())['id']
+            launch, = [row for row in server.get('/api/v1/traces/%d/kernels' % trace, group_by='launch').json()['rows'] if row['name'] == 'MatMulV2']
+            self.assertEqual(launch['config'], ['AI_CORE', '24, mix 48', '8,8;8,8', ''])
 
     def test_inputs_of_ascend(self):
         with kinetoscope.Server() as server:
@@ -435,7 +438,10 @@ class Ascend(unittest.TestCase):
             said = {'Type': 'MatMul', 'Accelerator Core': 'AI_CORE', 'Input Shapes': '8,8;8,8', 'Block Dim': 24, 'aic_mac_ratio': 0.625}
             self.assertEqual([{key: value for key, value in event['args'].items() if key in said or key in ('Name', 'aiv_vec_ratio')} for event in events if event['name'] == 'MatMulV2'], [said])
             self.assertEqual([event['name'] for event in events if 'Block Dim' in event.get('args', {})], ['MatMulV2'])
-            self.assertEqual(server.get(base + 'kernels', group_by='launch').json()['config_labels'], [])
+            launches = server.get(base + 'kernels', group_by='launch').json()
+            self.assertEqual((launches['config_labels'], {row['name']: row['config'] for row in launches['rows']}['MatMulV2']), (['Core', 'Block dim', 'Input shapes', 'Output shapes'], ['AI_CORE', '24', '8,8;8,8', '']))
+            alone = upload(server, 'ascend', 'trace_view.json', recordings.ascend_trace())
+            self.assertEqual(server.get('/api/v1/traces/%d/kernels' % alone['id'], group_by='launch').json()['config_labels'], [])
             metrics = server.get(base + 'kernels', group_by='metric', sort='metric').json()['rows']
             self.assertEqual([(row['name'], row['metric'], row['mean']) for row in metrics], [('MatMulV2', 'aic_mac_ratio', 0.625), ('x', 'aic_mac_ratio', 0.5), ('x', 'aiv_vec_ratio', 0)])
             memory = server.get(base + 'memory').json()

@@ -27,6 +27,8 @@ struct launches {
     uint32_t no_config;     /* of kernels without arguments */
     uint32_t none_text;
     uint32_t zero_text;
+    uint32_t empty_text;
+    bool is_npu; /* has core, block dim and shapes */
     struct key_map keys;
     uint32_t *group_of_args;  /* by entry of trace.kernel_args: of the kernel seen last */
     struct launch_sums *sums; /* by group */
@@ -68,6 +70,15 @@ static uint32_t config_of_args(struct launches *g, const struct kernel_args *arg
                                  plain_text(g, args->tasktopo_node)}};
         return key_map_add(&g->configs, key);
     }
+    if (g->is_npu) {
+        const uint32_t said[4] = {args->grid, args->block, args->registers_per_thread,
+                                  args->shared_memory};
+        struct key key;
+        for (size_t i = 0; i < 4; i++) {
+            key.id[i] = said[i] == STRTAB_NONE ? g->empty_text : said[i];
+        }
+        return key_map_add(&g->configs, key);
+    }
     const struct key key = {{plain_text(g, args->grid), plain_text(g, args->block),
                              number_text(g, args->registers_per_thread),
                              number_text(g, args->shared_memory)}};
@@ -82,11 +93,14 @@ static bool read_configs(struct launches *g)
     const struct kernel_args no_args = trace_no_kernel_args();
     g->none_text = names_intern(names, "None", 4);
     g->zero_text = names_intern(names, "0", 1);
+    g->empty_text = names_intern(names, "", 0);
+    g->is_npu = strcmp(trace_device_word(trace, g->sel->mlu), "NPU") == 0;
     uint32_t no_dim = names_intern(names, NO_DIM, strlen(NO_DIM));
     g->config_of = scratch_alloc(trace->kernel_args_count, sizeof *g->config_of);
     g->group_of_args = scratch_none(trace->kernel_args_count);
     bool ok = g->group_of_args != NULL && g->none_text != STRTAB_NONE &&
-              g->zero_text != STRTAB_NONE && no_dim != STRTAB_NONE && g->config_of != NULL;
+              g->zero_text != STRTAB_NONE && g->empty_text != STRTAB_NONE &&
+              no_dim != STRTAB_NONE && g->config_of != NULL;
     for (uint32_t i = 0; ok && i < trace->kernel_args_count; i++) {
         g->config_of[i] = config_of_args(g, &trace->kernel_args[i], no_dim);
         ok = g->config_of[i] != KEY_MAP_NONE;

@@ -1,5 +1,6 @@
 #include "ingest/formats/chrome_json/build.h"
 #include "ingest/formats/json/text.h"
+#include "ingest/formats/json/walk.h"
 
 #include <math.h>
 
@@ -153,6 +154,52 @@ static bool set_dim(struct kineto_build *build, const struct kineto_event *event
     return *text != STRTAB_NONE;
 }
 
+/* "48", or "24, mix 48" where the vector cores beside have a count of their own. */
+static bool
+set_block_dim(struct kineto_build *build, const struct kineto_event *event, uint32_t *text)
+{
+    const struct json_value *blocks = arg_value(event, ARG_BLOCK_DIM);
+    const struct json_value *mixed = arg_value(event, ARG_MIX_BLOCK_DIM);
+    struct buf *scratch = &build->lookup.scratch;
+    if (blocks == NULL) {
+        return true;
+    }
+    buf_clear(scratch);
+    json_text_python(blocks, scratch, NULL);
+    if (mixed != NULL && json_walk_int(mixed, 0) != 0) {
+        buf_puts(scratch, ", mix ");
+        json_text_python(mixed, scratch, NULL);
+    }
+    *text = scratch->failed ? STRTAB_NONE
+                            : strtab_intern(build->trace->strings, scratch->ptr, scratch->len);
+    return *text != STRTAB_NONE;
+}
+
+/* How an NPU launches a kernel, in the places of grid, block, registers and memory. */
+static bool set_core_args(struct kineto_build *build,
+                          const struct kineto_event *event,
+                          struct kernel_args *args)
+{
+    const uint64_t wanted = (uint64_t)1 << ARG_CORE | (uint64_t)1 << ARG_BLOCK_DIM |
+                            (uint64_t)1 << ARG_INPUT_SHAPES | (uint64_t)1 << ARG_OUTPUT_SHAPES;
+    return (event->has_args & wanted) == 0 ||
+           (set_text(build, arg_value(event, ARG_CORE), &args->grid) &&
+            set_block_dim(build, event, &args->block) &&
+            set_text(build, arg_value(event, ARG_INPUT_SHAPES), &args->registers_per_thread) &&
+            set_text(build, arg_value(event, ARG_OUTPUT_SHAPES), &args->shared_memory));
+}
+
+/* A task of an NPU: its type stands where a kernel's does until it is known what it is. */
+static bool
+set_task_args(struct kineto_build *build, const struct kineto_event *event, uint32_t *entry)
+{
+    struct kernel_args args = trace_no_kernel_args();
+    bool good = set_text(build, arg_value(event, ARG_TASK_TYPE), &args.kernel_type) &&
+                set_core_args(build, event, &args);
+    *entry = good ? trace_add_kernel_args(build->trace, &args) : UINT32_MAX;
+    return *entry != UINT32_MAX;
+}
+
 static bool
 set_kernel_args(struct kineto_build *build, const struct kineto_event *event, uint32_t *entry)
 {
@@ -170,7 +217,8 @@ set_kernel_args(struct kineto_build *build, const struct kineto_event *event, ui
                 set_text(build, arg_value(event, ARG_SHARED_MEMORY), &args.shared_memory) &&
                 set_text(build, arg_value(event, ARG_KERNEL_TYPE), &args.kernel_type) &&
                 set_text(build, arg_value(event, ARG_TASKTOPO), &args.tasktopo) &&
-                set_text(build, arg_value(event, ARG_TASKTOPO_NODE), &args.tasktopo_node);
+                set_text(build, arg_value(event, ARG_TASKTOPO_NODE), &args.tasktopo_node) &&
+                set_core_args(build, event, &args);
     if (good && (event->has_args & dims) != 0) {
         good = set_dim(build, event, &args.dim);
     }
@@ -424,7 +472,7 @@ bool kineto_build_args(struct kineto_build *build,
         return true;
     default:
         if (row->phase == 'X' && kineto_event_has_arg(event, ARG_TASK_TYPE)) {
-            return set_text(build, arg_value(event, ARG_TASK_TYPE), &row->args);
+            return set_task_args(build, event, &row->args);
         }
         return row->phase != 'M' || add_label(build, event, row);
     }

@@ -5,12 +5,44 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Columns of COMPUTE_TASK_INFO, and what their texts are called at a kernel: as in
+ * kernel_details.csv. */
+enum {
+    INFO_NAME,
+    INFO_TYPE,
+    INFO_CORE,
+    INFO_INPUTS,
+    INFO_INPUT_TYPES,
+    INFO_INPUT_FORMATS,
+    INFO_OUTPUTS,
+    INFO_OUTPUT_TYPES,
+    INFO_OUTPUT_FORMATS,
+    INFO_BLOCKS,
+    INFO_MIXED_BLOCKS,
+    INFO_COUNT
+};
+static const struct {
+    const char *columns, *key;
+} infos[INFO_COUNT] = {
+    [INFO_NAME] = {"globalTaskId name", NULL},
+    [INFO_TYPE] = {"globalTaskId opType", "Type"},
+    [INFO_CORE] = {"globalTaskId taskType", "Accelerator Core"},
+    [INFO_INPUTS] = {"globalTaskId inputShapes", "Input Shapes"},
+    [INFO_INPUT_TYPES] = {"globalTaskId inputDataTypes", "Input Data Types"},
+    [INFO_INPUT_FORMATS] = {"globalTaskId inputFormats", "Input Formats"},
+    [INFO_OUTPUTS] = {"globalTaskId outputShapes", "Output Shapes"},
+    [INFO_OUTPUT_TYPES] = {"globalTaskId outputDataTypes", "Output Data Types"},
+    [INFO_OUTPUT_FORMATS] = {"globalTaskId outputFormats", "Output Formats"},
+    [INFO_BLOCKS] = {"globalTaskId blockDim", "Block Dim"},
+    [INFO_MIXED_BLOCKS] = {"globalTaskId mixBlockDim", "Mix Block Dim"},
+};
+
 struct own {
-    struct id_map name, op_type, core; /* of a task's kernel -> id of a text */
-    struct id_map calls;               /* connections that a CANN call has */
-    struct id_map kinds;               /* of PYTORCH_API.type -> whether it is an operator */
-    struct id_map operators;           /* ids of CONNECTION_IDS that an operator has */
-    struct id_map launches;            /* of a connection -> such an id */
+    struct id_map info[INFO_COUNT]; /* of a task's kernel -> id of a text, or a number */
+    struct id_map calls;            /* connections that a CANN call has */
+    struct id_map kinds;            /* of PYTORCH_API.type -> whether it is an operator */
+    struct id_map operators;        /* ids of CONNECTION_IDS that an operator has */
+    struct id_map launches;         /* of a connection -> such an id */
     struct relay_op_types op_types;
     int64_t device; /* of collectives */
     bool has_steps; /* PYTORCH_API has some */
@@ -42,27 +74,51 @@ static bool is_copy(const char *type)
            strcmp(type, "PCIE_DMA_SQE") == 0;
 }
 
+/* Shapes stand between quotes. */
+static void key_info(struct json_write *w, const char *key, const char *text)
+{
+    size_t len = strlen(text);
+    bool is_quoted = len >= 2 && text[0] == '"' && text[len - 1] == '"';
+    if (len > 0 && strcmp(text, "N/A") != 0) {
+        jw_key(w, key);
+        jw_string_n(w, text + is_quoted, len - 2 * (size_t)is_quoted);
+    }
+}
+
+static void write_info(struct recording *recording, int64_t task)
+{
+    const struct own *own = recording->own;
+    struct json_write *w = &recording->relay.args;
+    for (int i = INFO_TYPE; i < INFO_BLOCKS; i++) {
+        key_info(w, infos[i].key, mapped(recording, &own->info[i], task));
+    }
+    for (int i = INFO_BLOCKS; i < INFO_COUNT; i++) {
+        const struct id_slot *slot = id_map_find(&own->info[i], task);
+        if (slot != NULL && slot->value != 0 && slot->value <= INT32_MAX) {
+            jw_key_int(w, infos[i].key, slot->value);
+        }
+    }
+}
+
 static void add_task(struct recording *recording, sqlite3_stmt *row)
 {
     struct own *own = recording->own;
     int64_t task = tables_int(row, 5, RELAY_NONE);
     const char *type = text_of(recording, tables_int(row, 6, RELAY_NONE));
-    bool is_kernel = id_map_find(&own->name, task) != NULL;
+    bool is_kernel = id_map_find(&own->info[INFO_NAME], task) != NULL;
     struct relay_event event = relay_blank(is_kernel       ? RELAY_KERNEL
                                            : is_copy(type) ? RELAY_MEMCPY
                                                            : RELAY_DEVICE_OTHER);
     recording_set_times(&event, row);
-    relay_set_name(&event, is_kernel ? mapped(recording, &own->name, task) : type);
+    relay_set_name(&event, is_kernel ? mapped(recording, &own->info[INFO_NAME], task) : type);
     event.device = tables_int(row, 2, 0);
     event.stream = tables_int(row, 3, RELAY_NONE);
     link_event(own, &event, tables_int(row, 4, RELAY_NONE));
     relay_begin(&recording->relay, &event);
     if (is_kernel) {
-        const char *op_type = mapped(recording, &own->op_type, task);
-        const char *core = mapped(recording, &own->core, task);
-        jw_key_string(&recording->relay.args, "op type", op_type);
-        jw_key_string(&recording->relay.args, "core", core);
-        relay_op_types_add(&own->op_types, op_type, core, event.dur_ns);
+        write_info(recording, task);
+        relay_op_types_add(&own->op_types, mapped(recording, &own->info[INFO_TYPE], task),
+                           mapped(recording, &own->info[INFO_CORE], task), event.dur_ns);
     }
     relay_end(&recording->relay);
 }
@@ -264,12 +320,11 @@ static bool find_device(struct recording *recording, struct own *own, struct err
 static bool load(struct recording *recording, struct own *own, struct err *err)
 {
     struct tables *tables = &recording->tables;
-    static const char info[] = "COMPUTE_TASK_INFO";
-    return id_texts_load(&recording->texts, tables, "STRING_IDS", "id value", err) &&
-           tables_load_map(tables, info, "globalTaskId name", &own->name, err) &&
-           tables_load_map(tables, info, "globalTaskId opType", &own->op_type, err) &&
-           tables_load_map(tables, info, "globalTaskId taskType", &own->core, err) &&
-           tables_load_map(tables, "CANN_API", "connectionId startNs", &own->calls, err) &&
+    bool ok = id_texts_load(&recording->texts, tables, "STRING_IDS", "id value", err);
+    for (size_t i = 0; ok && i < INFO_COUNT; i++) {
+        ok = tables_load_map(tables, "COMPUTE_TASK_INFO", infos[i].columns, &own->info[i], err);
+    }
+    return ok && tables_load_map(tables, "CANN_API", "connectionId startNs", &own->calls, err) &&
            find_kinds(recording, own, err) && find_operators(recording, own, err) &&
            find_device(recording, own, err);
 }
@@ -290,9 +345,9 @@ bool ascend_recording_read(struct recording *recording,
                         "the database of the Ascend profiler has no rows", options, out, err);
     relay_op_types_free(&own.op_types);
     relay_memory_free(&own.memory);
-    id_map_free(&own.name);
-    id_map_free(&own.op_type);
-    id_map_free(&own.core);
+    for (size_t i = 0; i < INFO_COUNT; i++) {
+        id_map_free(&own.info[i]);
+    }
     id_map_free(&own.calls);
     id_map_free(&own.kinds);
     id_map_free(&own.operators);

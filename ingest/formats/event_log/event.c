@@ -40,6 +40,7 @@ static enum arg long_arg_of(const char *key, size_t len)
         TRY(ARG_PYTHON_PARENT_ID, "Python parent id");
         TRY(ARG_PYTHON_MODULE_ID, "Python module id");
         TRY(ARG_GROUP_ID, "Process Group ID");
+        TRY(ARG_CORE, "Accelerator Core");
         break;
     case 18:
         TRY(ARG_GROUP_NAME, "Process Group Name");
@@ -98,6 +99,7 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_PYTHON_ID, "Python id");
         TRY(ARG_DEVICE_ID, "Device Id");
         TRY(ARG_TASK_TYPE, "Task Type");
+        TRY(ARG_BLOCK_DIM, "Block Dim");
         break;
     case 10:
         TRY(ARG_INPUT_DIMS_UPPER, "Input Dims");
@@ -114,7 +116,12 @@ static enum arg arg_of(const char *key, size_t len)
         TRY(ARG_KERNEL_TYPE, "kernel type");
         TRY(ARG_DEVICE_TYPE, "Device Type");
         break;
+    case 12:
+        TRY(ARG_INPUT_SHAPES, "Input Shapes");
+        break;
     case 13:
+        TRY(ARG_OUTPUT_SHAPES, "Output Shapes");
+        TRY(ARG_MIX_BLOCK_DIM, "Mix Block Dim");
         TRY(ARG_INPUT_STRIDES, "Input Strides");
         TRY(ARG_TASKTOPO_NODE, "tasktopo_node");
         TRY(ARG_SHARED_MEMORY, "shared memory");

@@ -147,6 +147,13 @@ static bool set_class(struct ascend *a, uint32_t event, enum event_kind kind, ui
     return trace_set_class(a->trace, event, class);
 }
 
+/* What was said of it as a task. */
+static struct kernel_args task_args(const struct trace *trace, uint32_t event)
+{
+    uint32_t index = trace->events.args[event];
+    return index < trace->kernel_args_count ? trace->kernel_args[index] : trace_no_kernel_args();
+}
+
 static bool
 set_device_work(struct ascend *a, uint32_t event, enum event_kind kind, uint16_t category)
 {
@@ -154,7 +161,8 @@ set_device_work(struct ascend *a, uint32_t event, enum event_kind kind, uint16_t
     uint32_t track = trace_event_track(&trace->events, event);
     const struct key start = start_of(track, trace->events.ts_ns[event]);
     const struct trace_track *place = &trace->tracks[track];
-    struct kernel_args args = trace_no_kernel_args();
+    struct kernel_args args = task_args(trace, event);
+    args.kernel_type = STRTAB_NONE;
     args.device = a->device;
     args.stream = place->tid_int_valid ? place->tid_int : TRACE_NO_ID;
     uint32_t index = trace_add_kernel_args(trace, &args);
@@ -165,8 +173,7 @@ set_device_work(struct ascend *a, uint32_t event, enum event_kind kind, uint16_t
 
 static bool set_task(struct ascend *a, uint32_t event)
 {
-    struct trace_events *events = &a->trace->events;
-    enum event_kind kind = kind_of_task(text_at(a->trace, events->args[event]));
+    enum event_kind kind = kind_of_task(text_at(a->trace, task_args(a->trace, event).kernel_type));
     if (kind != EVENT_OTHER) {
         return set_device_work(a, event, kind, kind == EVENT_KERNEL ? a->kernel : a->copy);
     }

@@ -231,7 +231,7 @@ static void set_variation(struct kineto_step *step, uint32_t place)
     if (step->may_vary) {
         return;
     }
-    step->may_vary = is_unknown || (numbers >> place & 1) != 0;
+    step->may_vary = is_unknown || (place < 64 && (numbers >> place & 1) != 0);
     step->changes_left = is_unknown ? most_changes : 0;
 }
 

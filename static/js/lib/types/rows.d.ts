@@ -364,7 +364,7 @@ interface KernelRow {
 interface KernelLaunchRow {
     name: string;
     operator: string; // That launched it, as in GET operators; empty when none did.
-    config: Array<string>; // Grid, block, registers, shared memory; MLU: kernel type, dim, tasktopo, node.
+    config: Array<string>; // Grid, block, registers, shared memory; MLU: kernel type, dim, tasktopo, node; NPU: core, block dim, input and output shapes.
     calls: number;
     total_ns: number; // [ns]
     share: number; // Of the sum of total_ns. [share]
