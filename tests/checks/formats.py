@@ -273,6 +273,13 @@ class Recordings(unittest.TestCase):
             shapes = server.get(base + 'operators', group_by='name_shape').json()['rows']
             self.assertEqual([(row['name'], row['input_shape'], row['device_total_ns']) for row in shapes], [('aten::mm', '[[8, 4], [4, 2]]', 200)])
 
+    def test_sessions_of_rocpd(self):
+        with kinetoscope.Server() as server:
+            for counts, kernels, left in (((1, 2), 1, [2]), ((0, 2), 2, []), ((0, 3, 1, 2), 3, [1, 2])):
+                trace, contents = self.contents(server, '%d kernels.db' % kernels, recordings.rocpd(counts))
+                self.assertEqual((trace['format'], contents['roles']['kernel']['count'], [row['count'] for row in contents['skipped']]), ('rocpd-db', kernels, left))
+                self.assertTrue(all('session' in row['reason'] for row in contents['skipped']))
+
     def test_rocprof(self):
         with kinetoscope.Server() as server:
             trace, contents = self.contents(server, 'results.json', recordings.rocprof())

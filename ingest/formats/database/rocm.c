@@ -380,6 +380,29 @@ static void free_rocpd(struct rocpd *rocpd)
     id_map_free(&rocpd->calls);
 }
 
+/* A file may hold several sessions, each with tables of its own: the first that has dispatches is
+ * read, and the others are named. */
+static bool choose_session(struct recording *recording, char dispatches[TABLES_NAME_BYTES])
+{
+    static const char prefix[] = "rocpd_kernel_dispatch";
+    static const char reason[] = "kernels of another session, and all else of it: one session of a "
+                                 "file is read, record each into a file of its own";
+    struct tables *tables = &recording->tables;
+    char name[TABLES_NAME_BYTES] = "";
+    bool has_rows = false;
+    bool has_any = tables_find(tables, prefix, dispatches);
+    for (bool more = has_any; more && tables_find_next(tables, prefix, name);) {
+        int64_t count = tables_count(tables, name);
+        if (count > 0 && has_rows) {
+            relay_skip(&recording->relay, name, reason, count);
+        } else if (count > 0) {
+            has_rows = true;
+            memcpy(dispatches, name, sizeof name);
+        }
+    }
+    return has_any;
+}
+
 bool rocpd_recording_read(struct recording *recording,
                           const struct format_options *options,
                           struct trace **out,
@@ -393,7 +416,7 @@ bool rocpd_recording_read(struct recording *recording,
     struct rocpd rocpd = {.symbols = {.texts = NULL}};
     struct tables *tables = &recording->tables;
     recording->own = &rocpd;
-    if (!tables_find(tables, prefixes[DISPATCHES], dispatches)) {
+    if (!choose_session(recording, dispatches)) {
         return err_set(err, ERR_BAD_INPUT, "the database of rocprofv3 has no table of dispatches");
     }
     for (size_t i = 0; i < NAMES; i++) { /* all end in the session's suffix */

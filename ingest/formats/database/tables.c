@@ -139,6 +139,26 @@ bool tables_has(struct tables *tables, const char *table)
 
 bool tables_find(struct tables *tables, const char *prefix, char name[TABLES_NAME_BYTES])
 {
+    name[0] = '\0';
+    return tables_find_next(tables, prefix, name);
+}
+
+int64_t tables_count(struct tables *tables, const char *table)
+{
+    struct err ignored = ERR_INIT;
+    sqlite3_stmt *rows = NULL;
+    int64_t count = 0;
+    if (tables_open(tables, table, "id", &rows, &ignored)) {
+        while (tables_next(tables, rows)) {
+            count++;
+        }
+    }
+    (void)sqlite3_finalize(rows);
+    return count;
+}
+
+bool tables_find_next(struct tables *tables, const char *prefix, char name[TABLES_NAME_BYTES])
+{
     struct err ignored = ERR_INIT;
     sqlite3_stmt *rows = NULL;
     bool found = false;
@@ -151,7 +171,8 @@ bool tables_find(struct tables *tables, const char *prefix, char name[TABLES_NAM
     while (!found && tables_next(tables, rows)) {
         size_t len;
         const char *text = tables_text(rows, 0, &len);
-        found = len < TABLES_NAME_BYTES && strncmp(text, prefix, strlen(prefix)) == 0;
+        found = len < TABLES_NAME_BYTES && strncmp(text, prefix, strlen(prefix)) == 0 &&
+                strcmp(text, name) > 0;
         if (found) {
             memcpy(name, text, len + 1);
         }

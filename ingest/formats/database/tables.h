@@ -41,6 +41,10 @@ const char *tables_text(sqlite3_stmt *row, int column, size_t *len);
 /* The first table, by name, that begins so; false: none. */
 bool tables_find(struct tables *tables, const char *prefix, char name[TABLES_NAME_BYTES]);
 bool tables_has(struct tables *tables, const char *table);
+/* The one behind `name`, by name, that begins so. */
+bool tables_find_next(struct tables *tables, const char *prefix, char name[TABLES_NAME_BYTES]);
+/* Rows that can be read; 0: no such table. */
+int64_t tables_count(struct tables *tables, const char *table);
 
 /* ---- texts and numbers by id ---- */
 
