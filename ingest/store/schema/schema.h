@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Of the catalogue. Raise it with every change of schema/N_*.sql, and write a step (steps.h). */
-#define SCHEMA_VERSION 38
+#define SCHEMA_VERSION 39
 /* The oldest that steps lead on from: older ones are taken over (catalogue/takeover.h), so that
  * every trace is analysed again. */
 #define SCHEMA_BASE 35

@@ -9,17 +9,18 @@ const struct schema_step schema_steps[] = {
     {36,
      "CREATE TABLE wrong_token (address TEXT PRIMARY KEY, forgiven_at_s INTEGER NOT NULL\n"
      ") STRICT, WITHOUT ROWID",
-     false},
+     NULL},
     {37,
      "ALTER TABLE job ADD COLUMN twin TEXT;"
      "CREATE UNIQUE INDEX job_twin ON job (run, file_name, twin)"
      " WHERE state IN ('queued', 'running')",
-     false},
+     NULL},
     {38,
      "CREATE TABLE kept_sum (kind TEXT NOT NULL, project TEXT NOT NULL, part INTEGER NOT NULL,"
      " items INTEGER NOT NULL, traces INTEGER NOT NULL, size_bytes INTEGER NOT NULL,"
      " PRIMARY KEY (kind, project, part)) STRICT, WITHOUT ROWID",
-     true},
+     sums_make},
+    {39, "", sums_renew},
 };
 const size_t schema_step_count = SCHEMA_VERSION - SCHEMA_BASE;
 static_assert(sizeof schema_steps / sizeof schema_steps[0] == SCHEMA_VERSION - SCHEMA_BASE,
@@ -48,7 +49,7 @@ static bool run_step(struct db *db, const struct schema_step *step, struct err *
     if (step->sql[0] != '\0' && !db_exec_schema(db, step->sql, err)) {
         return false;
     }
-    if (step->makes_sums && !sums_make(db, err)) {
+    if (step->then != NULL && !step->then(db, err)) {
         return false;
     }
     db_prepare(&st, db, "INSERT INTO schema_step (version, applied_at_s) VALUES (?, unixepoch())");

@@ -27,7 +27,8 @@
 struct schema_step {
     int64_t version; /* of the database afterwards */
     const char *sql;
-    bool makes_sums; /* then sums_make: its triggers are not the same in both (sums.h) */
+    bool (*then)(struct db *db,
+                 struct err *err); /* what is not the same in both (sums.h); or NULL */
 };
 
 /* One for each version after SCHEMA_BASE, in order. */

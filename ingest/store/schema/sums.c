@@ -99,16 +99,47 @@ static void put_server_change(
     buf_puts(sql, "); END IF;");
 }
 
-static void put_server(struct buf *sql, const struct summed *of)
+/* `text` of the row as it was, the sign, and of the row as it is. */
+static void put_both(struct buf *sql, const char *text, const char *sign)
+{
+    put_row(sql, text, "OLD.");
+    buf_puts(sql, sign);
+    put_row(sql, text, "NEW.");
+}
+
+/* A row that was counted and is counted, in the same place: its difference, if there is one. */
+static void put_server_difference(struct buf *sql, const struct summed *of)
+{
+    buf_puts(sql, " IF TG_OP = 'UPDATE' THEN IF ");
+    put_both(sql, of->is_counted, " AND ");
+    buf_puts(sql, " AND ");
+    put_both(sql, of->project, " = ");
+    buf_puts(sql, " THEN IF ");
+    put_both(sql, of->traces, " <> ");
+    buf_printf(sql, " OR OLD.size_bytes <> NEW.size_bytes THEN PERFORM keep_sum('%s', ", of->table);
+    put_row(sql, of->project, "NEW.");
+    buf_puts(sql, ", 0, -");
+    put_both(sql, of->traces, " + ");
+    buf_puts(sql, ", NEW.size_bytes - OLD.size_bytes); END IF; RETURN NULL; END IF; END IF;");
+}
+
+static void put_server_function(struct buf *sql, const struct summed *of)
 {
     buf_printf(sql,
-               "CREATE FUNCTION %s_sums() RETURNS trigger LANGUAGE plpgsql AS"
+               "CREATE OR REPLACE FUNCTION %s_sums() RETURNS trigger LANGUAGE plpgsql AS"
                " $$ BEGIN",
                of->table);
+    put_server_difference(sql, of);
     put_server_change(sql, of, "INSERT", "OLD.", "-");
     put_server_change(sql, of, "DELETE", "NEW.", "");
+    buf_puts(sql, " RETURN NULL; END $$;");
+}
+
+static void put_server(struct buf *sql, const struct summed *of)
+{
+    put_server_function(sql, of);
     buf_printf(sql,
-               " RETURN NULL; END $$; CREATE TRIGGER %s_sums AFTER INSERT OR DELETE OR UPDATE"
+               " CREATE TRIGGER %s_sums AFTER INSERT OR DELETE OR UPDATE"
                " OF %s ON %s FOR EACH ROW EXECUTE FUNCTION %s_sums();",
                of->table, of->columns, of->table, of->table);
 }
@@ -133,11 +164,17 @@ static bool count_all(struct db *db, struct err *err)
     return run_all(db, &sql, err);
 }
 
-/* In the order in which an upload comes to them. */
+/* All tables or none: who has one and waits for another would hold up a writer that comes to them
+ * in another order, and one of both would fail. Only after ten seconds it waits. */
 static bool lock(struct db *db, struct err *err)
 {
+#define LOCK_ALL "LOCK TABLE object, results_file, run IN SHARE ROW EXCLUSIVE MODE"
     return !db_is_server(db) ||
-           db_exec(db, "LOCK TABLE object, results_file, run IN SHARE ROW EXCLUSIVE MODE", err);
+           db_exec(db,
+                   "DO $$ BEGIN FOR i IN 1..200 LOOP BEGIN " LOCK_ALL " NOWAIT; RETURN;"
+                   " EXCEPTION WHEN lock_not_available THEN PERFORM pg_sleep(0.05); END; END LOOP;"
+                   " " LOCK_ALL "; END $$",
+                   err);
 }
 
 bool sums_make(struct db *db, struct err *err)
@@ -156,6 +193,19 @@ bool sums_make(struct db *db, struct err *err)
         }
     }
     return run_all(db, &sql, err) && count_all(db, err);
+}
+
+bool sums_renew(struct db *db, struct err *err)
+{
+    struct buf sql;
+    if (!db_is_server(db)) {
+        return true;
+    }
+    buf_init(&sql, SQL_BYTES);
+    for (size_t i = 0; i < SUMMED; i++) {
+        put_server_function(&sql, &all[i]);
+    }
+    return run_all(db, &sql, err);
 }
 
 /* An embedded database has one row to change a thousand times; a server would write it as often. */

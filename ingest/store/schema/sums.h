@@ -27,6 +27,8 @@ struct sums {
 
 /* Makes the triggers and counts what is there; call it in the transaction that makes the table. */
 bool sums_make(struct db *db, struct err *err) KS_MUST_USE;
+/* On a server: the triggers of a version before do what today's do. */
+bool sums_renew(struct db *db, struct err *err) KS_MUST_USE;
 /* While so many rows come in one transaction that no trigger is to see each; then counts. */
 bool sums_pause(struct db *db, struct err *err) KS_MUST_USE;
 bool sums_resume(struct db *db, struct err *err) KS_MUST_USE;

@@ -209,6 +209,42 @@ class Case(unittest.TestCase):
         between = said[said.index("UPDATE object SET state = 'live'"):said.index('UPDATE job SET received_at_s')]
         self.assertNotIn('COMMIT', between)
 
+    def test_sums_are_kept_in_one_statement(self):
+        """Of a run whose figures change, and in none where they do not."""
+        with self.database() as database:
+            with self.serve(database) as server:
+                self.assertEqual(server.put('run', 'a.json', self.trace(1)).status, 201)
+            psql = ['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', database.url]
+            subprocess.run([*psql, '-c', 'CREATE TABLE called (t bigint, b bigint)', '-c', 'CREATE OR REPLACE FUNCTION keep_sum(k text, p text, i bigint, t bigint, b bigint) RETURNS void'
+                            ' LANGUAGE sql AS $$ INSERT INTO called VALUES (t, b) $$', '-c', 'UPDATE run SET newest_upload_id = newest_upload_id + 1',
+                            '-c', 'UPDATE run SET trace_count = trace_count + 2, size_bytes = size_bytes - 3', '-c', "UPDATE object SET state = 'live'"], check=True)
+            self.assertEqual(subprocess.run([*psql, '-c', 'TABLE called'], check=True, stdout=subprocess.PIPE).stdout, b'2|-3\n')
+
+    def test_an_upgrade_waits_for_an_open_write(self):
+        """A server of the version before is in the midst of one that comes to the tables in another order: neither fails."""
+        with self.database() as database:
+            with self.serve(database) as server:
+                self.assertEqual(server.put('run', 'a.json', self.trace(1)).status, 201)
+            psql = ['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', database.url]
+            drops = ' '.join('DROP FUNCTION %s_sums CASCADE;' % table for table in ('run', 'object', 'results_file'))
+            subprocess.run([*psql, '-c', drops + 'DROP FUNCTION keep_sum; DROP SEQUENCE kept_sum_part; DROP TABLE kept_sum; UPDATE kinetoscope SET version = 37;'
+                            ' DELETE FROM schema_step WHERE version > 37'], check=True)
+            with subprocess.Popen(psql, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as old:
+                old.stdin.write(b"BEGIN; UPDATE run SET note = 'old'; SELECT 'begun';\n")
+                old.stdin.flush()
+                self.assertEqual(old.stdout.readline(), b'begun\n')
+                ready = []
+                starter = threading.Thread(target=lambda: ready.append(self.enterContext(self.serve(database))))
+                starter.start()
+                waits = [*psql, '-c', "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LOCK TABLE object%' AND pid <> pg_backend_pid()"]
+                kinetoscope.until(lambda: subprocess.run(waits, check=True, stdout=subprocess.PIPE).stdout == b'1\n', 'the step is there', 30)
+                time.sleep(0.5)
+                said = old.communicate(b"UPDATE object SET since_s = since_s; COMMIT; SELECT 'done';\n", timeout=60)[0]
+                self.assertEqual((said, old.returncode), (b'done\n', 0))
+                starter.join()
+            self.assertEqual(ready[0].put('run', 'b.json', self.trace(2)).status, 201)
+            self.assertEqual(subprocess.run([*psql, '-c', "SELECT sum(items), sum(traces) FROM kept_sum WHERE kind = 'run'"], check=True, stdout=subprocess.PIPE).stdout, b'1|2\n')
+
     def test_a_transaction_that_does_not_begin_leaves_none_open(self):
         """A begin is two statements, of which the second may fail."""
         with self.database() as database, self.serve(database) as server:

@@ -16,13 +16,13 @@ static const struct schema_step additions[] = {
      "CREATE TABLE thing (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id INTEGER NOT NULL REFERENCES"
      " run (id) ON DELETE CASCADE, name TEXT NOT NULL, share ANY, bytes BLOB) STRICT;"
      "CREATE INDEX thing_name ON thing (name) WHERE share IS NOT NULL",
-     false},
-    {SCHEMA_VERSION + 2, "", false},
+     NULL},
+    {SCHEMA_VERSION + 2, "", NULL},
     {SCHEMA_VERSION + 3,
      "ALTER TABLE session ADD COLUMN added INTEGER NOT NULL DEFAULT 7;"
      "ALTER TABLE session ADD COLUMN said TEXT;"
      "UPDATE session SET said = 'before'",
-     false},
+     NULL},
 };
 #define ADDITIONS (sizeof additions / sizeof additions[0])
 
@@ -232,7 +232,7 @@ static void a_step_that_fails_leaves_nothing(void **state)
         {SCHEMA_VERSION + 2,
          "CREATE TABLE half (id INTEGER PRIMARY KEY) STRICT;"
          "INSERT INTO no_such_table VALUES (1)",
-         false},
+         NULL},
     };
     create(f, db);
     assert_fails(f, schema_apply_steps(db, bad, 2, &f->err), ERR_STORE);
