@@ -110,20 +110,37 @@ static bool put_storage(struct store *store,
     return true;
 }
 
-bool meta_metrics(struct api_call *call, struct err *err)
+static bool put_stored(struct api_call *call, struct buf *out, struct err *err)
 {
     const struct api *api = call->api;
-    struct buf *out = &call->response->body;
     struct jobs_counts jobs;
     if (!jobs_counts(api->jobs, &jobs, err)) {
         return false;
     }
-    exposition_head(out, "build_info", "gauge", "The version of the program; always 1.");
-    buf_puts(out, "kinetoscope_build_info{version=\"" KS_VERSION "\"} 1\n");
     put_jobs(out, &jobs);
     put_removed(out, &jobs);
-    if (!put_storage(api->store, jobs_retention(api->jobs), out, err) ||
-        !put_catalogue(call, out, err)) {
+    return put_storage(api->store, jobs_retention(api->jobs), out, err) &&
+           put_catalogue(call, out, err);
+}
+
+/* Who watches a server is to see that its database is away, and not that the server is. */
+bool meta_metrics(struct api_call *call, struct err *err)
+{
+    const struct api *api = call->api;
+    struct buf *out = &call->response->body;
+    struct err ignored = ERR_INIT;
+    bool is_up = store_ready(api->store, &ignored);
+    exposition_head(out, "build_info", "gauge", "The version of the program; always 1.");
+    buf_puts(out, "kinetoscope_build_info{version=\"" KS_VERSION "\"} 1\n");
+    exposition_value(out, "database_up", "gauge",
+                     "Whether the database answers; while it is away, figures that stand in it, "
+                     "and those of jobs, are not told.",
+                     is_up);
+    exposition_value(out, "objects_up", "gauge",
+                     "Whether the objects answered when they were last asked; without "
+                     "--objects-url always 1.",
+                     store_objects_ready(api->store, &ignored));
+    if (is_up && !put_stored(call, out, err)) {
         return false;
     }
     if (api->metrics != NULL) {

@@ -155,6 +155,10 @@ class Case(unittest.TestCase):
                        ask('/api/v1/runs', headers={'Cookie': 'kinetoscope_session=kss_unknown'}), ask('/api/v1/tokens')]
             self.assertEqual([answer.status for answer, _ in unknown], [503] * 5)
             self.assertTrue(all('Retry-After' in answer.headers for answer, _ in unknown))
+            metrics, metrics_s = ask('/metrics')
+            self.assertEqual((metrics.status, b'\nkinetoscope_database_up 0\n' in metrics.body, b'process_open_fds' in metrics.body, b'kinetoscope_runs ' in metrics.body),
+                             (200, True, True, False))
+            self.assertLess(metrics_s, 3)
             sender.join()
             (refused, refused_s), (late, late_s) = change[0], ask('/api/v1/runs/run', 'PATCH', b'{"note": "x"}')
             print('first read %.1f s, others at most %.2f s; change refused after %.1f s, the next after %.2f s' % (
@@ -167,6 +171,8 @@ class Case(unittest.TestCase):
             kinetoscope.until(lambda: 'Age' not in ask(warm[0])[0].headers, 'the present', 30)
             self.assertEqual(ask('/api/v1/runs/run/traces/b.json', 'PUT', content + b' ')[0].status, 201)
             self.assertEqual(len(ask('/api/v1/traces')[0].json()['traces']), 2)
+            metrics = ask('/metrics')[0].body
+            self.assertTrue(b'\nkinetoscope_database_up 1\n' in metrics and b'\nkinetoscope_objects_up 1\n' in metrics and b'\nkinetoscope_runs 1\n' in metrics, metrics)
             self.assertNotIn('until the objects answer', server.log())
 
     def test_an_upload_whose_job_cannot_end(self):
