@@ -536,13 +536,15 @@ static bool read_traces_by_id(struct db *db,
         return err_set(err, ERR_NO_MEMORY, "no memory for a list of traces");
     }
     struct db_stmt st;
-    db_prepare(&st, db,
-               TRACE_SELECT("(u.run_id, t.worker) IN (SELECT y.run_id, x.worker"
-                            " FROM json_each(?1) AS asked"
-                            " JOIN trace AS x ON x.id = CAST(asked.value AS BIGINT)"
-                            " JOIN upload AS y ON y.id = x.upload_id)",
-                            "JOIN json_each(?1) AS asked ON CAST(asked.value AS BIGINT) = listed.id"
-                            " ORDER BY asked.key"));
+    db_prepare(
+        &st, db,
+        TRACE_SELECT("(u.run_id, t.worker) IN (WITH workers AS MATERIALIZED (SELECT y.run_id,"
+                     " x.worker FROM json_each(?1) AS asked"
+                     " JOIN trace AS x ON x.id = CAST(asked.value AS BIGINT)"
+                     " JOIN upload AS y ON y.id = x.upload_id)"
+                     " SELECT run_id, worker FROM workers)",
+                     "JOIN json_each(?1) AS asked ON CAST(asked.value AS BIGINT) = listed.id"
+                     " ORDER BY asked.key"));
     db_put_text(&st, list.ptr);
     while (found < count && db_next(&st)) {
         read_trace(&st, arena, &rows[found]);

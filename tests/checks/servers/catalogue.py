@@ -215,6 +215,27 @@ class Case(unittest.TestCase):
         between = said[said.index("UPDATE object SET state = 'live'"):said.index('UPDATE job SET received_at_s')]
         self.assertNotIn('COMMIT', between)
 
+    def test_a_trace_of_many_before_the_first_statistics(self):
+        """Its number among those of its worker: no plan may look at each of them for each of them."""
+        with self.database() as database, self.serve(database) as server:
+            self.assertEqual(server.put('run', 'a.json', self.trace(1)).status, 201)
+
+            def sql(text):
+                return subprocess.run(['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', database.url, '-c', text], check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+
+            def columns(table, own):
+                return sql("SELECT string_agg(column_name, ', ') FROM information_schema.columns WHERE table_name = '%s' AND column_name NOT IN ('id', '%s')" % (table, own))
+            upload, traced = columns('upload', 'file_name'), columns('trace', 'upload_id').split(', ')
+            sql('ALTER SYSTEM SET autovacuum = off')
+            sql('SELECT pg_reload_conf()')
+            sql("INSERT INTO upload (file_name, %s) SELECT 'c' || n, %s FROM upload, generate_series(1, 2500) AS k (n)" % (upload, upload))
+            sql('INSERT INTO trace (upload_id, %s) SELECT u.id, %s FROM upload AS u, trace AS t WHERE t.id = 1 AND u.id > 1' % (', '.join(traced), ', '.join('t.' + name for name in traced)))
+            began = time.monotonic()
+            self.assertEqual(server.get('/api/v1/traces/2000').status, 200)
+            took = time.monotonic() - began
+            print('%.3f s' % took)
+            self.assertLess(took, 2)
+
     def test_sums_are_kept_in_one_statement(self):
         """Of a run whose figures change, and in none where they do not."""
         with self.database() as database:
