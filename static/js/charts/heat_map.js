@@ -10,14 +10,29 @@ import { walkable } from './chartpanel.js';
 const ROW = 18;
 const HEIGHT = 480;
 const APART = 6;
+/** So many names at most stand beside it and below it. */
+const ROW_NAMES = 26;
+const COLUMN_NAMES = 10;
+
+/** Names of rows or columns, of some where they are many. The text of a cell says them all. @param {string} kind @param {number} count @param {number} most @param {(index: number) => string} name */
+function axis(kind, count, most, name) {
+    const every = Math.max(1, Math.ceil(count / most));
+    const names = [];
+    for (let from = 0; from < count; from += every) {
+        const span = h('span', null, name(from));
+        span.style.setProperty('--n', String(Math.min(every, count - from)));
+        names.push(span);
+    }
+    return h('div', { class: every > 1 ? `${kind} some` : kind, 'aria-hidden': 'true' }, names);
+}
 
 /**
  * @param {{label: string, rows: number, columns: number, value: (row: number, column: number) => number | null, colour: () => string,
  *          text: (row: number, column: number) => string, hint: string, act?: (row: number, column: number) => void,
- *          marked?: [number, number][]}} settings
+ *          rowName: (row: number) => string, columnName: (column: number) => string, marked?: [number, number][]}} settings
  *     colour: the token of the largest value; act: what a click or Enter does; marked: outlined cells
  */
-export function heatMap({ label, rows, columns, value, colour, text, hint, act, marked = [] }) {
+export function heatMap({ label, rows, columns, value, colour, text, hint, act, rowName, columnName, marked = [] }) {
     const canvas = h('canvas', { class: act ? 'heat-map acts' : 'heat-map' });
     const said = h('p', { class: 'sight', 'aria-live': 'polite' });
     const grid = document.createElement('canvas');
@@ -104,7 +119,8 @@ export function heatMap({ label, rows, columns, value, colour, text, hint, act, 
     const forget = onTheme(repaint);
     fill(said, hint);
     return {
-        canvas, said, repaint,
+        root: h('div', { class: 'heat-box' }, axis('heat-rows', rows, ROW_NAMES, rowName), canvas, axis('heat-columns', columns, COLUMN_NAMES, columnName)),
+        said, repaint,
         destroy() {
             sized.disconnect();
             forget();

@@ -51,6 +51,8 @@ test('the run says who is late, what it costs and why; a cell leads to its step'
     assert.deepEqual([verdict.kind, verdict.rank, verdict.cause, verdict.steps], ['persistent', 1, 'compute', 12]);
     await open(RUN);
     assert.match(await text('.verdict'), /^Rank 1 makes the others wait in 12 of 12 steps, 0\.1[34] ms a step, by compute kernels/);
+    assert.match(await page.textContent('.heat-rows'), /^Rank 0/);
+    assert.match(await page.textContent('.heat-columns'), /^Step /);
     await page.focus('.heat-map');
     for (let row = 0; row < 2; row += 1) await page.keyboard.press(row === 0 ? 'Home' : 'PageDown');
     assert.match(await text('.rank-verdict .sight'), /^Rank 1, step 10: waits 0 ns, .* by compute$/);

@@ -97,7 +97,7 @@ function columns(hasDevice, hasShape, device) {
         { key: 'host_p50_ns', label: 'Host p50', kind: 'time', family: 'call', width: 96, priority: 7, help: 'A call: half of the calls take less' },
         { key: 'host_p95_ns', label: 'Host p95', kind: 'time', family: 'call', width: 96, priority: 8, help: 'A call: 95% of the calls take less' },
         { key: 'host_p99_ns', label: 'Host p99', kind: 'time', family: 'call', width: 96, priority: 9, help: 'A call: 99% of the calls take less' },
-        { key: 'host_mean_ns', label: 'Host mean', kind: 'time', family: 'call', width: 92, priority: 18, help: 'A call, on average' },
+        { key: 'host_mean_ns', label: 'Host mean', kind: 'time', family: 'call', width: 104, priority: 18, help: 'A call, on average' },
         { key: 'host_min_ns', label: 'Host min', kind: 'time', family: 'call', width: 84, priority: 19, help: 'The shortest call' },
         { key: 'host_max_ns', label: 'Host max', kind: 'time', family: 'call', width: 92, priority: 20, help: 'The longest call' },
     );

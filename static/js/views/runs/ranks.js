@@ -85,10 +85,11 @@ function rankMap(data) {
     const map = heatMap({
         label: 'Ranks by step', rows: ranks.length, columns: steps.length, value: (row, column) => data[layer().value][row][column], colour: () => layer().colour, text, act: open,
         hint: 'Outlined: the rank that the others wait for. A cell opens its step in the timeline.',
+        rowName: (row) => `Rank ${ranks[row]}`, columnName: (column) => (column ? String(steps[column]) : `Step ${steps[0]}`),
         marked: culprits.flatMap(({ rank }, column) => (rank === null || !rowOf.has(rank) ? [] : [/** @type {[number, number]} */ ([rowOf.get(rank) ?? 0, column])])),
     });
     return {
-        root: h('section', { class: 'section' }, h('h2', null, 'Ranks by step'), h('div', { class: 'table-tools' }, layers, map.said), map.canvas),
+        root: h('section', { class: 'section' }, h('h2', null, 'Ranks by step'), h('div', { class: 'table-tools' }, layers, map.said), map.root),
         repaint: map.repaint,
         destroy: map.destroy,
     };
