@@ -209,7 +209,7 @@ struct arrived {
 };
 
 /* Also of a job that has failed meanwhile. */
-static bool set_received(struct db *db, void *context, struct err *err)
+static bool set_received(void *context, struct db *db, struct err *err)
 {
     struct arrived *arrived = context;
     struct db_stmt st;
@@ -229,7 +229,7 @@ static bool note_received(struct store *store, struct blob_also *also, struct er
 {
     return also->is_done ||
            (store_write_begin(store, STORE_BATCH, err) &&
-            store_write_end(store, set_received(store->writer, also->context, err), err));
+            store_write_end(store, set_received(also->context, store->writer, err), err));
 }
 
 bool store_job_arrived(struct store *store, int64_t id, const char *sha256_hex, struct err *err)

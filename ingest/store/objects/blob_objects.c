@@ -409,7 +409,7 @@ static bool set_live(struct db *db, void *context, struct err *err)
            (db_changes(db) == 1 ||
             err_set(err, ERR_UNAVAILABLE,
                     "this server was silent for so long that its upload was given up")) &&
-           (arrival->also == NULL || arrival->also->run(db, arrival->also->context, err));
+           (arrival->also == NULL || arrival->also->run(arrival->also->context, db, err));
 }
 
 static bool

@@ -24,7 +24,7 @@ struct blob_put;
 
 /* What else is true when the bytes are an object, for the same transaction. */
 struct blob_also {
-    bool (*run)(struct db *db, void *context, struct err *err);
+    bool (*run)(void *context, struct db *db, struct err *err);
     void *context;
     bool is_done; /* out: committed; false where no row of the object had to change */
 };

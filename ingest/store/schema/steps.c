@@ -9,18 +9,18 @@ const struct schema_step schema_steps[] = {
     {36,
      "CREATE TABLE wrong_token (address TEXT PRIMARY KEY, forgiven_at_s INTEGER NOT NULL\n"
      ") STRICT, WITHOUT ROWID",
-     NULL},
+     THEN_NOTHING},
     {37,
      "ALTER TABLE job ADD COLUMN twin TEXT;"
      "CREATE UNIQUE INDEX job_twin ON job (run, file_name, twin)"
      " WHERE state IN ('queued', 'running')",
-     NULL},
+     THEN_NOTHING},
     {38,
      "CREATE TABLE kept_sum (kind TEXT NOT NULL, project TEXT NOT NULL, part INTEGER NOT NULL,"
      " items INTEGER NOT NULL, traces INTEGER NOT NULL, size_bytes INTEGER NOT NULL,"
      " PRIMARY KEY (kind, project, part)) STRICT, WITHOUT ROWID",
-     sums_make},
-    {39, "", sums_renew},
+     THEN_MAKE_SUMS},
+    {39, "", THEN_RENEW_SUMS},
 };
 const size_t schema_step_count = SCHEMA_VERSION - SCHEMA_BASE;
 static_assert(sizeof schema_steps / sizeof schema_steps[0] == SCHEMA_VERSION - SCHEMA_BASE,
@@ -49,7 +49,10 @@ static bool run_step(struct db *db, const struct schema_step *step, struct err *
     if (step->sql[0] != '\0' && !db_exec_schema(db, step->sql, err)) {
         return false;
     }
-    if (step->then != NULL && !step->then(db, err)) {
+    bool ok = step->then == THEN_MAKE_SUMS    ? sums_make(db, err)
+              : step->then == THEN_RENEW_SUMS ? sums_renew(db, err)
+                                              : true;
+    if (!ok) {
         return false;
     }
     db_prepare(&st, db, "INSERT INTO schema_step (version, applied_at_s) VALUES (?, unixepoch())");

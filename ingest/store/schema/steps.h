@@ -24,11 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum step_then { THEN_NOTHING, THEN_MAKE_SUMS, THEN_RENEW_SUMS /* sums.h */ };
+
 struct schema_step {
     int64_t version; /* of the database afterwards */
     const char *sql;
-    bool (*then)(struct db *db,
-                 struct err *err); /* what is not the same in both (sums.h); or NULL */
+    enum step_then then; /* what is not the same SQL in both engines */
 };
 
 /* One for each version after SCHEMA_BASE, in order. */

@@ -16,13 +16,13 @@ static const struct schema_step additions[] = {
      "CREATE TABLE thing (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id INTEGER NOT NULL REFERENCES"
      " run (id) ON DELETE CASCADE, name TEXT NOT NULL, share ANY, bytes BLOB) STRICT;"
      "CREATE INDEX thing_name ON thing (name) WHERE share IS NOT NULL",
-     NULL},
-    {SCHEMA_VERSION + 2, "", NULL},
+     THEN_NOTHING},
+    {SCHEMA_VERSION + 2, "", THEN_NOTHING},
     {SCHEMA_VERSION + 3,
      "ALTER TABLE session ADD COLUMN added INTEGER NOT NULL DEFAULT 7;"
      "ALTER TABLE session ADD COLUMN said TEXT;"
      "UPDATE session SET said = 'before'",
-     NULL},
+     THEN_NOTHING},
 };
 #define ADDITIONS (sizeof additions / sizeof additions[0])
 
@@ -232,7 +232,7 @@ static void a_step_that_fails_leaves_nothing(void **state)
         {SCHEMA_VERSION + 2,
          "CREATE TABLE half (id INTEGER PRIMARY KEY) STRICT;"
          "INSERT INTO no_such_table VALUES (1)",
-         NULL},
+         THEN_NOTHING},
     };
     create(f, db);
     assert_fails(f, schema_apply_steps(db, bad, 2, &f->err), ERR_STORE);
