@@ -273,6 +273,17 @@ class Recordings(unittest.TestCase):
             shapes = server.get(base + 'operators', group_by='name_shape').json()['rows']
             self.assertEqual([(row['name'], row['input_shape'], row['device_total_ns']) for row in shapes], [('aten::mm', '[[8, 4], [4, 2]]', 200)])
 
+    def test_cut_databases(self):
+        """What stands before the cut is read."""
+        content = recordings.rocpd((2000,))
+        with kinetoscope.Server() as server:
+            whole, contents = self.contents(server, 'whole.db', content)
+            self.assertEqual((whole['warnings'], contents['roles']['kernel']['count']), ([], 2000))
+            for name, part in (('half', content[:len(content) * 6 // 10]), ('last', content[:-100]), ('packed', gzip.compress(content[:len(content) * 6 // 10]))):
+                trace, contents = self.contents(server, name + '.db', part)
+                self.assertEqual([w['code'] for w in trace['warnings']], ['database_damaged'], name)
+                self.assertTrue(500 < contents['roles']['kernel']['count'] <= 2000, contents)
+
     def test_sessions_of_rocpd(self):
         with kinetoscope.Server() as server:
             for counts, kernels, left in (((1, 2), 1, [2]), ((0, 2), 2, []), ((0, 3, 1, 2), 3, [1, 2])):

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES_MAX 4096
+#define HEADER_BYTES 100
 /* What a compressed upload may grow to on disk. */
 #define UNPACKED_BYTES_MAX ((uint64_t)16 << 30)
 #define TEXT_BYTES_MAX (16 << 20)
@@ -104,6 +105,35 @@ static bool make_uri(struct buf *uri, const char *path, struct err *err)
     return !uri->failed || err_set(err, ERR_NO_MEMORY, "no memory for the path of the database");
 }
 
+static uint32_t big_endian(const char *at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++) {
+        value = value << 8 | (unsigned char)at[i];
+    }
+    return value;
+}
+
+/* What the header says of the file's size; 0: nothing, for a program that did not keep it wrote
+ * last (https://www.sqlite.org/fileformat.html, 1.3.7). */
+static uint64_t size_by_header(const struct text_stream *stream)
+{
+    const char *at = stream->at;
+    if (stream->end - at < HEADER_BYTES || big_endian(at + 24, 4) != big_endian(at + 92, 4)) {
+        return 0;
+    }
+    uint32_t page_bytes = big_endian(at + 16, 2);
+    return (uint64_t)big_endian(at + 28, 4) * (page_bytes == 1 ? 65536 : page_bytes);
+}
+
+/* SQLite refuses a file that is cut unless its schema may be written, which a connection that only
+ * reads cannot do; what lies behind the cut is then damage of the table that it belongs to. */
+static bool read_in_part(sqlite3 *handle)
+{
+    return sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL) == SQLITE_OK &&
+           sqlite3_db_config(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL) == SQLITE_OK;
+}
+
 static bool harden(sqlite3 *handle)
 {
     static const struct {
@@ -154,7 +184,8 @@ static bool open_path(struct database *db, const char *path, struct err *err)
         SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     bool ok = make_uri(&uri, path, err);
     if (ok) {
-        ok = sqlite3_open_v2(uri.ptr, &db->handle, flags, NULL) == SQLITE_OK && harden(db->handle);
+        ok = sqlite3_open_v2(uri.ptr, &db->handle, flags, NULL) == SQLITE_OK &&
+             harden(db->handle) && (!db->is_cut || read_in_part(db->handle));
         if (!ok) {
             (void)set_error(db, err);
         }
@@ -169,7 +200,9 @@ static bool open_path(struct database *db, const char *path, struct err *err)
 bool database_open(struct database *db, struct text_stream *stream, struct err *err)
 {
     const char *own = input_path(stream->in);
+    uint64_t wanted_bytes = size_by_header(stream);
     *db = (struct database){.size_bytes = input_bytes_total(stream->in)};
+    db->is_cut = db->size_bytes < wanted_bytes;
     if (own != NULL && input_container(stream->in) == INPUT_PLAIN) {
         return open_path(db, own, err);
     }
@@ -177,6 +210,7 @@ bool database_open(struct database *db, struct text_stream *stream, struct err *
     if (!make_copy(stream, path, &db->size_bytes, err)) {
         return false;
     }
+    db->is_cut = db->size_bytes < wanted_bytes;
     /* SQLite keeps the file open; its name is needed no longer. */
     bool ok = open_path(db, path, err);
     (void)unlink(path);

@@ -17,6 +17,7 @@
 struct database {
     sqlite3 *handle;
     uint64_t size_bytes;
+    bool is_cut; /* shorter than its header says: rows are missing */
 };
 
 /* SQLite must seek: it reads the input's own file, or, where that is compressed or none, a copy in

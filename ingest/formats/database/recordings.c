@@ -47,6 +47,7 @@ static bool read_opened(struct recording *recording,
                         struct err *err)
 {
     struct err why = ERR_INIT;
+    recording->tables.is_damaged = recording->tables.db.is_cut;
     bool has = false;
     if (!database_has_table(&recording->tables.db, "StringIds", &has, &why)) {
         *err = why;

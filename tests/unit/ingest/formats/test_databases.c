@@ -165,7 +165,7 @@ static void an_export_in_memory_is_copied_and_leaves_nothing(void **state)
     check_export(&bundle);
     format_bundle_free(&bundle);
     free(packed);
-    assert_false(read_bytes(bytes, len / 2, 0, &bundle, &err));
+    assert_false(read_bytes(bytes, 600, 0, &bundle, &err));
     assert_int_equal(files_in(folder), 2);
     assert_int_equal(unsetenv("TMPDIR"), 0);
     assert_int_equal(rmdir(folder), 0);
@@ -390,7 +390,7 @@ static void damage_does_no_harm(void **state)
             size_t at = (state_of_chance >> 8) % len;
             damaged[at] = (char)(state_of_chance >> 3);
         }
-        read_anything(damaged, len);
+        read_anything(damaged, len - round % 3 * (len / 4)); /* also cut */
     }
     free(damaged);
     free(bytes);
