@@ -101,7 +101,7 @@ static const struct route routes[] = {
      KEPT, TARGET_TRACE, "phase engine heads head_dim head_dim_qk head_dim_v " TABLE},
     {"GET", V1 "/traces/{id}/critical-path", critical_path_get, "The critical path of a trace",
      READS, KEPT, TARGET_TRACE,
-     "annotation instance launch_edges data_loading edges scale top " TABLE},
+     "annotation instance launch_edges ends data_loading edges scale top " TABLE},
     {"GET", V1 "/traces/{id}/efficiency", efficiency_get, "How well operators use the device",
      READS, KEPT, TARGET_TRACE, "group_by " TABLE},
     {"GET", V1 "/traces/{id}/power", power_get, "Energy from counters of power", READS, KEPT,

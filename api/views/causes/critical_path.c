@@ -133,20 +133,24 @@ static bool read_loading(struct answer *answer, struct api_call *call, struct er
 static bool read_request(struct answer *answer, struct api_call *call, struct err *err)
 {
     static const char *const launch_edges[] = {"all", "delays", NULL};
+    static const char *const ends[] = {"top", "own", NULL};
     static const char *const edges[] = {"path", "all", "none", NULL};
     const char *annotation = query_string_word(&call->query, "annotation");
     size_t launches = 0;
+    size_t own = 0;
     size_t shown = 0;
     int64_t top = TOP_DEFAULT;
     if (!read_instance(answer, call, err) || !read_scales(answer, call, err) ||
         !read_loading(answer, call, err) ||
         !table_params_choice(call, "launch_edges", launch_edges, &launches, err) ||
+        !table_params_choice(call, "ends", ends, &own, err) ||
         !table_params_choice(call, "edges", edges, &shown, err) ||
         !query_string_int(&call->query, "top", 1, PATH_TOP_MAX, &top, err)) {
         return false;
     }
     answer->request.options.annotation = annotation == NULL ? "" : annotation;
     answer->request.options.delays_only = launches == 1;
+    answer->request.options.own_ends = own == 1;
     answer->request.edges = (enum path_edges_shown)shown;
     answer->request.top = (size_t)top;
     answer->request.first_edge = (size_t)answer->view.params.page.offset;

@@ -48,6 +48,7 @@ struct path_options {
     const char *annotation; /* "": the whole trace */
     uint64_t first_instance, last_instance;
     bool delays_only;           /* no launch edges of weight 0 */
+    bool own_ends;              /* an end leaves its own event [CAU-3.3.2a] */
     const char *const *loading; /* parts of names that mean loading of data */
     size_t loading_count;
 };

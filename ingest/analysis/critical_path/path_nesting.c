@@ -220,12 +220,13 @@ static bool ends_later(const struct walk *walk, uint32_t a, uint32_t b)
                          saturating_add(events->ts_ns[b], trace_dur_ns(events, b));
 }
 
-/* Takes what is on top, which may be another event that ends now; if it ends later, the event
- * itself from where it is. One without length ends before it begins, and is nowhere. */
+/* Takes what is on top, which may be another event. With ends of their own, if that ends later, the
+ * event itself from where it is; one without length ends before it begins, and is nowhere. */
 static struct open take(struct walk *walk, uint32_t event, uint32_t place)
 {
     struct open *top = &walk->stack[walk->depth - 1];
-    bool crosses = place != PATH_NONE && ends_later(walk, top->event, event);
+    bool crosses =
+        walk->graph->options->own_ends && place != PATH_NONE && ends_later(walk, top->event, event);
     struct open *from = crosses ? &walk->stack[place] : top;
     struct open taken = {from->event, crosses ? top->event : from->below};
     from->event = PATH_NONE;

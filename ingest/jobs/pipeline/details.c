@@ -11,8 +11,9 @@ static bool find_all(const struct trace *trace,
                      struct pipeline_details *out)
 {
     static const struct engine_attention as_recorded = {.heads = 0};
-    static const struct path_request whole = {
-        .options = {.annotation = ""}, .top = PATH_TOP_MAX, .edges = PATH_EDGES_NONE};
+    static const struct path_request whole = {.options = {.annotation = "", .own_ends = true},
+                                              .top = PATH_TOP_MAX,
+                                              .edges = PATH_EDGES_NONE};
     return device_time_analyse(trace, zero_ns, own, NULL, &out->arena, &out->device_time) &&
            engine_steps_analyse(trace, zero_ns, own, NULL, 0, &as_recorded, &out->arena,
                                 &out->engine_steps) &&

@@ -75,7 +75,7 @@ test('launches: the latest first, the queue of a chosen stream', async () => {
 });
 
 test('critical path: the first step, the whole trace, no such annotation', async () => {
-    const [step, whole] = await Promise.all(['?annotation=ProfilerStep%23', ''].map((query) => get(server.url, `traces/${id}/critical-path${query}`)));
+    const [step, whole] = await Promise.all(['?ends=own&annotation=ProfilerStep%23', '?ends=own'].map((query) => get(server.url, `traces/${id}/critical-path${query}`)));
     assert.notEqual(step.length_ns, whole.length_ns);
     await open();
     sameTime(await lead('#critical-path'), step.length_ns, 'of the step');
@@ -105,7 +105,7 @@ test('the last step can be left out; launches alone can make the edges; a name c
     await page.fill('#critical-path .idle-name', 'aten::item');
     await page.press('#critical-path .idle-name', 'Enter');
     await addressed(page, 'scale=aten%253A%253Aitem%3A0.5');
-    const { what_if: whatif } = await get(server.url, `traces/${id}/critical-path?launch_edges=delays&scale=aten%253A%253Aitem:0.5`);
+    const { what_if: whatif } = await get(server.url, `traces/${id}/critical-path?ends=own&launch_edges=delays&scale=aten%253A%253Aitem:0.5`);
     assert.ok(whatif.saved_ns > 0);
     await eventually(async () => sameTime(plain(await page.textContent('#critical-path [role=status].lead')) ?? '', whatif.length_ns, 'with half of aten::item'));
 });
@@ -114,7 +114,7 @@ test('the path stands out in the timeline until it is put away', async () => {
     await open('?window=trace');
     await page.click('text=Show the path in the timeline');
     await addressed(page, 'path=all%3A%3A');
-    const { events, length_ns: length } = await get(server.url, `traces/${id}/critical-path?limit=1`);
+    const { events, length_ns: length } = await get(server.url, `traces/${id}/critical-path?ends=own&limit=1`);
     await eventually(async () => {
         const text = plain(await page.textContent('.tl-tools')) ?? '';
         assert.match(text, new RegExp(`${events.total} events`));

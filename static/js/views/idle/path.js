@@ -22,7 +22,7 @@ const FACTOR_WORDS = new Map([['0', 'taking no time'], ['0.25', 'at a quarter of
 /** The window that the address asks for; without a word the first step, where there are steps. @param {URLSearchParams} params @param {boolean} hasSteps */
 function windowOf(params, hasSteps) {
     const annotation = params.get('window') === 'trace' ? '' : params.get('annotation') ?? (hasSteps ? STEP : '');
-    return { annotation, instance: annotation ? params.get('instance') ?? '0' : '' };
+    return { annotation, instance: annotation ? params.get('instance') ?? '0' : '', ends: 'own' };
 }
 
 /** What of the path the address asks for: `scale` is a name and a factor. @param {URLSearchParams} params */

@@ -41,7 +41,7 @@ export function pathLight(id, onFound, signal) {
             return;
         }
         /** @type {CriticalPath} */
-        const { events: found, length_ns: length } = await call(`traces/${id}/critical-path`, { query: { annotation, instance, launch_edges: launches, edges: 'none', top: 1, limit: EVENTS, sort: 'start_ns', order: 'asc' }, signal });
+        const { events: found, length_ns: length } = await call(`traces/${id}/critical-path`, { query: { annotation, instance, launch_edges: launches, ends: 'own', edges: 'none', top: 1, limit: EVENTS, sort: 'start_ns', order: 'asc' }, signal });
         if (mine !== asked) return;
         events = new Set(found.rows.map(({ event }) => event));
         starts = new Map();

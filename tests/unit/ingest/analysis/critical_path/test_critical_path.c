@@ -52,6 +52,9 @@ static void a_path_goes_through_the_device(void **state)
     end(&f);
 }
 
+static const struct path_request own_ends = {.options = {.own_ends = true},
+                                             .edges = PATH_EDGES_ALL};
+
 static void assert_forward(const struct trace *trace, const struct critical_path *path)
 {
     for (size_t i = 0; i < path->edge_count; i++) {
@@ -82,7 +85,7 @@ static void a_frame_may_end_within_an_operator(void **state)
     op(&f, "frame", 0, 20);
     op(&f, "aten::conv2d", 15, 25);
     op(&f, "aten::empty", 22, 24);
-    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    struct critical_path path = path_of(&f, own_ends);
     assert_int_equal(path.length_ns, 25 * US);
     assert_int_equal(path.path_nodes, 6);
     assert_forward(f.build.trace, &path);
@@ -104,7 +107,7 @@ static void events_may_end_in_the_order_of_their_starts(void **state)
         op(&f, "aten::add", i, i + 10);
     }
     op(&f, "aten::mul", 14, 15);
-    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    struct critical_path path = path_of(&f, own_ends);
     assert_int_equal(path.length_ns, 13 * US); /* nothing explains 12 to 14 */
     assert_int_equal(path.path_nodes, 8);
     assert_int_equal(path.path_edges_by_type[PATH_DEPENDENCY], 1);
@@ -121,10 +124,31 @@ static void an_event_may_end_before_it_begins(void **state)
     begin(&f);
     op(&f, "aten::mm", 0, 20);
     host(&f, "cuda_sync", EVENT_OTHER, "Stream Wait Event", 10, 10, TRACE_NO_ID);
-    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    struct critical_path path = path_of(&f, own_ends);
     assert_int_equal(path.nodes, 2);
     assert_int_equal(path.edge_total, 1);
     assert_int_equal(path.length_ns, 20 * US);
+    end(&f);
+}
+
+/* As HTA: the end of the frame at 20 leaves the operator, whose end is at 25; the frame is left
+ * last, at 25, and its end at 20 comes behind that with weight 0. The path: 15, 10 to the
+ * operator's end. */
+static void an_end_leaves_what_is_on_top(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    op(&f, "frame", 0, 20);
+    op(&f, "aten::conv2d", 15, 25);
+    struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});
+    assert_int_equal(path.edge_count, 3);
+    assert_int_equal(path.edges[1].weight_ns, 10 * US);
+    assert_string_equal(path.edges[1].to_end, "end");
+    assert_int_equal(path.edges[1].to_event, 1);
+    assert_int_equal(path.edges[2].to_event, 0);
+    assert_int_equal(path.edges[2].weight_ns, 0);
+    assert_int_equal(path.length_ns, 25 * US);
     end(&f);
 }
 
@@ -315,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_goes_through_the_device),
+        cmocka_unit_test(an_end_leaves_what_is_on_top),
         cmocka_unit_test(a_frame_may_end_within_an_operator),
         cmocka_unit_test(events_may_end_in_the_order_of_their_starts),
         cmocka_unit_test(an_event_may_end_before_it_begins),
