@@ -18,7 +18,8 @@
 #define API_HEADERS_MAX 8
 #define API_BODY_TOO_SLOW (-2)
 /* Behind what is said of a PUT to an address that takes none. */
-#define API_UPLOAD_HINT "; to upload: curl -T FILE .../api/v1/runs/RUN/traces/, with the slash at its end"
+#define API_UPLOAD_HINT \
+    "; to upload: curl -T FILE .../api/v1/runs/RUN/traces/, with the slash at its end"
 
 struct api_response;
 struct metrics;
