@@ -267,6 +267,8 @@ struct decimal {
     int64_t exponent;
     bool negative;
     bool is_decimal;
+    bool is_cut;
+    uint8_t cut; /* the first digit that `digits` has no room for */
 };
 
 #define DIGITS_MAX_BEFORE ((uint64_t)1000000000000000000)
@@ -278,6 +280,8 @@ static void take_digit(struct decimal *d, char c, bool fraction)
         d->exponent -= fraction;
     } else {
         d->exponent += !fraction;
+        d->cut = d->is_cut ? d->cut : (uint8_t)(c - '0');
+        d->is_cut = true;
     }
 }
 
@@ -322,7 +326,7 @@ static enum json_time scale_to_ns(const struct decimal *d, int64_t *ns)
         }
         value *= 10;
     }
-    uint64_t last = 0;
+    uint64_t last = d->cut;
     for (; exponent < 0; exponent++) {
         if (value == 0 && last == 0) {
             break;

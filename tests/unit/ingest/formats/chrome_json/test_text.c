@@ -26,6 +26,8 @@ static void times_are_exact(void **state)
         {"0", JSON_TIME_OK, false, 0},
         {"1666149715033200", JSON_TIME_OK, false, 1666149715033200000},
         {"1712195495519689.047", JSON_TIME_OK, true, 1712195495519689047},
+        {"1623143089861602.9996", JSON_TIME_OK, true, 1623143089861603000},
+        {"1623143089861602.9994", JSON_TIME_OK, true, 1623143089861602999},
         {"63.813", JSON_TIME_OK, true, 63813},
         {"53.09", JSON_TIME_OK, true, 53090},
         {"0.1", JSON_TIME_OK, true, 100},
