@@ -14,8 +14,8 @@
  *     is longer; or is as long, and stands before it in the file), runs then, and does not end
  *     before it. An event that ends after one in which it starts is not inside that one, nor is
  *     what comes later. Nothing is left out.
- *   - Device work belongs to the first call, in the order of the file, with its correlation;
- *     correlation 0 is none.
+ *   - Device work belongs to the first call, in the order of the file, with its correlation,
+ *     which may be a number written as a text; correlation 0 is none.
  *   - A call belongs to the operator of its thread that started last of those that run at the
  *     call's start. Device work belongs to the operator of its call; without a call, to the first
  *     operator with its external id. Where another recorder wrote the file, that operator goes

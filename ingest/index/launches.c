@@ -25,15 +25,23 @@ static bool is_operator(enum index_class class)
     return class == INDEX_OPERATOR;
 }
 
+typedef int64_t id_of_event(const struct trace *trace, uint32_t event);
+
+static int64_t external_id(const struct trace *trace, uint32_t event)
+{
+    return trace_external_id(&trace->events, event);
+}
+
 /* The first event with each id but 0; must be freed in either case. */
 static bool index_first(struct id_map *by_id,
-                        const struct trace_numbers *ids,
+                        const struct trace *trace,
+                        id_of_event *id_of,
                         const uint32_t *events,
                         uint32_t count)
 {
     id_map_init(by_id);
     for (uint32_t i = 0; i < count; i++) {
-        struct id_slot *slot = id_map_add(by_id, trace_number(ids, events[i]));
+        struct id_slot *slot = id_map_add(by_id, id_of(trace, events[i]));
         if (slot == NULL) {
             return false;
         }
@@ -53,12 +61,12 @@ static uint32_t find_first(const struct id_map *by_id, int64_t id)
 static bool
 find_calls(struct trace_index *index, const uint32_t *calls, uint32_t call_count, bool *has_orphans)
 {
-    const struct trace_numbers *ids = &index->trace->events.correlation;
+    const struct trace *trace = index->trace;
     struct id_map by_correlation;
-    bool ok = index_first(&by_correlation, ids, calls, call_count);
+    bool ok = index_first(&by_correlation, trace, trace_correlation_number, calls, call_count);
     for (uint32_t i = 0; ok && i < index->device_count; i++) {
         uint32_t event = index->device_work[i];
-        uint32_t call = find_first(&by_correlation, trace_number(ids, event));
+        uint32_t call = find_first(&by_correlation, trace_correlation_number(trace, event));
         index->launch[event] = call;
         index->op[event] = call == INDEX_NONE ? INDEX_NONE : index->op[call];
         index->launched_count += call != INDEX_NONE;
@@ -140,15 +148,16 @@ static void set_operator(struct trace_index *index, uint32_t event, uint32_t op)
 
 static bool find_operators(struct trace_index *index, bool is_named)
 {
-    const struct trace_numbers *ids = &index->trace->events.external_id;
+    const struct trace *trace = index->trace;
     uint32_t count = 0;
     uint32_t *operators = list_events(index, is_operator, &count);
     struct id_map by_external_id = {.slots = NULL};
-    bool ok = operators != NULL && index_first(&by_external_id, ids, operators, count);
+    bool ok =
+        operators != NULL && index_first(&by_external_id, trace, external_id, operators, count);
     for (uint32_t i = 0; ok && i < index->device_count; i++) {
         uint32_t event = index->device_work[i];
         if (is_named || index->launch[event] == INDEX_NONE) {
-            set_operator(index, event, find_first(&by_external_id, trace_number(ids, event)));
+            set_operator(index, event, find_first(&by_external_id, external_id(trace, event)));
         }
     }
     id_map_free(&by_external_id);

@@ -478,6 +478,15 @@ static inline const struct event_extra *trace_extra_of(const struct trace *trace
                                              sizeof *trace->extras, order_u32_at);
 }
 
+/* The correlation as a number, also where the file writes it as a text [DEV-8]; a text that is no
+ * number keeps its id. */
+static inline int64_t trace_correlation_number(const struct trace *trace, uint32_t event)
+{
+    int64_t id = trace_correlation(&trace->events, event);
+    const struct event_extra *extra = id >= 0 ? NULL : trace_extra_of(trace, event);
+    return extra != NULL && (extra->has & EXTRA_HAS_CORRELATION) != 0 ? extra->correlation : id;
+}
+
 static inline const struct wait_args *trace_wait_of(const struct trace *trace, uint32_t event)
 {
     return trace->wait_count == 0 ? NULL

@@ -137,14 +137,8 @@ int64_t causes_correlation(const struct trace *trace, uint32_t event)
     if (trace_kind(&trace->events, event) == EVENT_PYTHON_FUNCTION) {
         return -1; /* the column holds its `Python id` */
     }
-    int64_t correlation = trace_correlation(&trace->events, event);
-    if (correlation >= 0) {
-        return correlation;
-    }
-    /* A number written as a text stands there. */
-    const struct event_extra *extra = trace_extra_of(trace, event);
-    bool is_there = extra != NULL && (extra->has & EXTRA_HAS_CORRELATION) != 0;
-    return is_there && extra->correlation >= 0 ? extra->correlation : -1;
+    int64_t correlation = trace_correlation_number(trace, event);
+    return correlation >= 0 ? correlation : -1;
 }
 
 int64_t causes_stream(const struct trace *trace, uint32_t event)

@@ -146,7 +146,7 @@ static bool count_links(const struct trace *trace, struct contents *out)
     bool ok = true;
     id_map_init(&calls);
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
-        int64_t id = trace_correlation(&trace->events, i);
+        int64_t id = trace_correlation_number(trace, i);
         if (role_of(trace, i) == ROLE_RUNTIME && id != TRACE_NO_ID && id != 0) {
             ok = id_map_add(&calls, id) != NULL;
         }
@@ -154,7 +154,7 @@ static bool count_links(const struct trace *trace, struct contents *out)
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
         if (role_of(trace, i) < ROLE_DEVICE_COUNT) {
             out->device_activities++;
-            out->linked += id_map_find(&calls, trace_correlation(&trace->events, i)) != NULL;
+            out->linked += id_map_find(&calls, trace_correlation_number(trace, i)) != NULL;
         }
     }
     id_map_free(&calls);

@@ -1,6 +1,7 @@
 /* The trace index on traces whose answers are worked out by hand. */
 #include "ingest/index/index.h"
 #include "tests/unit/ingest/analysis/model_builder.h"
+#include "tests/unit/ingest/formats/chrome_json/kineto_fixture.h"
 
 struct made {
     struct build build;
@@ -168,6 +169,31 @@ static void test_work_belongs_to_the_operator_around_any_call(void **state)
     make_end(&made);
 }
 
+/* [DEV-8]: a text is read as the number that it writes, and 0 is none. */
+static void test_correlations_as_texts(void **state)
+{
+    (void)state;
+    const char *const ids[] = {"\"10\"", "11", "\"0\"", "10", "\"11\"", "\"0\""};
+    const uint32_t launches[] = {0, 1, INDEX_NONE};
+    struct trace_index index;
+    char text[1024] = "{\"traceEvents\": [";
+    for (uint32_t i = 0; i < 6; i++) {
+        size_t len = strlen(text);
+        snprintf(text + len, sizeof text - len,
+                 "%s{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"n\", \"pid\": 1, \"tid\": 1, "
+                 "\"ts\": %u, \"dur\": 1, \"args\": {\"correlation\": %s}}%s",
+                 i == 0 ? "" : ",", i < 3 ? "cuda_runtime" : "kernel", i, ids[i],
+                 i == 5 ? "]}" : "");
+    }
+    struct format_bundle bundle = read_text(text);
+    assert_true(index_build(&index, bundle.items[0].model));
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(index.launch[3 + i], launches[i]);
+    }
+    index_free(&index);
+    format_bundle_free(&bundle);
+}
+
 /* An operator that starts with a call has it, however short it is; one that has ended has not. */
 static void test_calls_at_the_edge_of_operators(void **state)
 {
@@ -310,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_keeps_what_overlaps),
         cmocka_unit_test(test_threads_are_apart),
         cmocka_unit_test(test_work_belongs_to_the_operator_around_any_call),
+        cmocka_unit_test(test_correlations_as_texts),
         cmocka_unit_test(test_calls_at_the_edge_of_operators),
         cmocka_unit_test(test_streams_stand_in_order),
         cmocka_unit_test(test_steps_are_host_annotations),
