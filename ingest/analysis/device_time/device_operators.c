@@ -29,8 +29,9 @@ struct accounting {
     struct row *rows;
     size_t row_count, row_cap;
     struct class_sums classes_of; /* the rows */
-    bool has_named_operators;     /* see operator_of */
-    bool *is_counted;             /* by event: an operator or a call that is in `calls` */
+    uint32_t *named;  /* by call: the innermost named operator that runs at its start; NULL: there
+                         are none, see find_named */
+    bool *is_counted; /* by event: an operator or a call that is in `calls` */
     struct graph_launches graphs;
     uint32_t **counted_in; /* by capture and operator: the last launch that counted it */
     int64_t budget;        /* comparisons with captures that may still be made */
@@ -95,19 +96,73 @@ static bool starts_last(const struct trace_events *events, uint32_t a, uint32_t 
     return dur_ns != other_ns ? dur_ns < other_ns : a > b;
 }
 
-/* The operator of a call, INDEX_NONE: an event of an operator's category is one here, whatever
- * else its name makes of it: a step, a module or a profile of Lightning. */
-static uint32_t operator_of(const struct trace_index *index, uint32_t call, bool has_named)
+/* An event of an operator's category is an operator here, whatever else its name makes of it: a
+ * step, a module or a profile of Lightning. */
+static bool is_named(const struct trace_index *index, uint32_t event)
 {
+    return index_class(index, event) != INDEX_OPERATOR &&
+           trace_kind(&index->trace->events, event) == EVENT_OPERATOR;
+}
+
+static bool runs_at(const struct trace_events *events, uint32_t event, int64_t at_ns)
+{
+    return events->ts_ns[event] == at_ns ||
+           saturating_add(events->ts_ns[event], trace_dur_ns(events, event)) > at_ns;
+}
+
+/* `running` has room for those of the thread; what starts with a call runs then, however short. */
+static void find_named_of_calls(struct accounting *a, struct index_range thread, uint32_t *running)
+{
+    const struct trace_index *index = a->index;
     const struct trace_events *events = &index->trace->events;
-    uint32_t op = index->op[call];
-    for (uint32_t i = has_named ? index->parent[call] : INDEX_NONE; i != INDEX_NONE;
-         i = index->parent[i]) {
-        if (trace_kind(events, i) == EVENT_OPERATOR) {
-            return op == INDEX_NONE || starts_last(events, i, op) ? i : op;
+    size_t depth = 0;
+    uint32_t next = thread.first;
+    for (uint32_t place = thread.first; place < thread.end; place++) {
+        uint32_t event = index->in_order[place];
+        int64_t at_ns = events->ts_ns[event];
+        for (; next < thread.end && events->ts_ns[index->in_order[next]] <= at_ns; next++) {
+            if (is_named(index, index->in_order[next])) {
+                running[depth++] = index->in_order[next];
+            }
+        }
+        if (index_is_call(index_class(index, event))) {
+            while (depth > 0 && !runs_at(events, running[depth - 1], at_ns)) {
+                depth--;
+            }
+            a->named[event] = depth == 0 ? INDEX_NONE : running[depth - 1];
         }
     }
-    return op;
+}
+
+/* False without memory. */
+static bool find_named(struct accounting *a)
+{
+    const struct trace_index *index = a->index;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < index->count; i++) {
+        count += is_named(index, index->in_order[i]);
+    }
+    if (count == 0) {
+        return true;
+    }
+    uint32_t *running = scratch_alloc(count, sizeof *running);
+    a->named = scratch_none(index->trace->events.count);
+    bool ok = running != NULL && a->named != NULL;
+    for (uint32_t i = 0; ok && i < index->thread_count; i++) {
+        find_named_of_calls(a, index->threads[i].events, running);
+    }
+    scratch_free(running);
+    return ok;
+}
+
+/* The operator of a call, INDEX_NONE: none. */
+static uint32_t operator_of(const struct accounting *a, uint32_t call)
+{
+    uint32_t op = a->index->op[call];
+    uint32_t named = a->named == NULL ? INDEX_NONE : a->named[call];
+    bool is_named_last = named != INDEX_NONE &&
+                         (op == INDEX_NONE || starts_last(&a->index->trace->events, named, op));
+    return is_named_last ? named : op;
 }
 
 /* Whose the work of a call is: `*caller` is the operator, or the call itself. */
@@ -118,7 +173,7 @@ static enum device_owner owner_of(const struct accounting *a, uint32_t call, uin
     if (strstr(strtab_text(trace->strings, trace->events.name[call]), "GraphLaunch") != NULL) {
         return DEVICE_OWNER_GRAPH_LAUNCH;
     }
-    uint32_t op = operator_of(a->index, call, a->has_named_operators);
+    uint32_t op = operator_of(a, call);
     if (op == INDEX_NONE) {
         return DEVICE_OWNER_CALL;
     }
@@ -346,23 +401,10 @@ static bool write_rows(struct accounting *a, struct arena *arena, struct device_
 /* How often a launch and a kernel may be compared for each event there is. */
 #define COMPARISONS_PER_EVENT 256
 
-static bool has_named_operators(const struct trace_index *index)
-{
-    const struct trace_events *events = &index->trace->events;
-    for (uint32_t i = 0; i < events->count; i++) {
-        enum index_class class = index_class(index, i);
-        if (class != INDEX_OPERATOR && trace_kind(events, i) == EVENT_OPERATOR) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool begin(struct accounting *a)
 {
     size_t capture_count = a->captures->count;
     const struct trace *trace = a->index->trace;
-    a->has_named_operators = has_named_operators(a->index);
     a->names = strtab_create();
     a->name_of = scratch_none(strtab_count(trace->strings));
     a->is_counted = scratch_calloc(trace->events.count, sizeof *a->is_counted);
@@ -375,7 +417,8 @@ static bool begin(struct accounting *a)
         a->budget += COMPARISONS_PER_EVENT * (int64_t)a->captures->items[i].launch_count;
         ok = a->counted_in[i] != NULL;
     }
-    return ok && (capture_count == 0 || graph_launches_build(&a->graphs, a->index));
+    return ok && find_named(a) &&
+           (capture_count == 0 || graph_launches_build(&a->graphs, a->index));
 }
 
 static void end(struct accounting *a)
@@ -392,6 +435,7 @@ static void end(struct accounting *a)
     scratch_free(a->name_of);
     scratch_free(a->rows);
     scratch_free(a->is_counted);
+    scratch_free(a->named);
 }
 
 bool device_operators_analyse(const struct trace *trace,

@@ -86,14 +86,18 @@ static void a_step_that_is_an_operator_owns_what_it_launches(void **state)
     build_runtime(&b, 1, 11, 12, 1, 2);
     build_runtime(&b, 1, 30, 31, 2, 1);
     build_runtime(&b, 1, 50, 51, 3, 0);
+    build_host(&b, EVENT_USER_ANNOTATION, "epoch", 1, 32, 60,
+               TRACE_NO_ID); /* ends after the step */
+    build_runtime(&b, 1, 35, 36, 4, 1);
     build_kernel(&b, "sgemm", 100, 110, 1);
     build_kernel(&b, "softmax", 110, 113, 2);
     build_kernel(&b, "elementwise", 120, 125, 3);
+    build_kernel(&b, "softmax", 130, 134, 4);
     assert_true(device_operators_analyse(b.trace, NULL, &(struct device_captures){.count = 0},
                                          &arena, &operators));
     assert_int_equal(operators.count, 3);
     assert_row(find(&operators, DEVICE_OWNER_OPERATOR, "aten::mm"), 1, 1, 10, "gemm");
-    assert_row(find(&operators, DEVICE_OWNER_OPERATOR, "ProfilerStep#3"), 1, 1, 3, "softmax");
+    assert_row(find(&operators, DEVICE_OWNER_OPERATOR, "ProfilerStep#3"), 1, 2, 7, "softmax");
     assert_row(find(&operators, DEVICE_OWNER_CALL, "cudaLaunchKernel"), 1, 1, 5, "elementwise");
     arena_free(&arena);
     build_end(&b);
