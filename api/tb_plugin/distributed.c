@@ -172,11 +172,17 @@ static void put_steps(struct json_write *w,
             continue;
         }
         jw_key_object_begin(w, table->items[i].step == NULL ? "null" : table->items[i].step);
+        const struct step_parts *last = NULL; /* of steps of one name the last one stands */
         for (size_t j = i; j < table->count; j++) {
-            if (same_step(table->items[j].step, table->items[i].step)) {
-                put_parts(w, view, &table->items[j], table->part_count);
+            const struct step_parts *item = &table->items[j];
+            if (same_step(item->step, table->items[i].step)) {
+                if (last != NULL && last->worker != item->worker) {
+                    put_parts(w, view, last, table->part_count);
+                }
+                last = item;
             }
         }
+        put_parts(w, view, last, table->part_count);
         jw_object_end(w);
     }
     jw_object_end(w);

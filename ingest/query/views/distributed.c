@@ -1,12 +1,55 @@
 #include "ingest/query/views/distributed.h"
 
 #include "ingest/analysis/collectives/distributed.h"
+#include "ingest/base/memory/scratch.h"
+#include "ingest/base/text/strtab.h"
+
+#include <string.h>
 
 static const struct collective_log nothing = {.op_count = 0};
 
 static bool no_memory(struct err *err)
 {
     return err_set(err, ERR_NO_MEMORY, "no memory for the distributed view");
+}
+
+/* The number of the first step with the name of each; to be freed. NULL without memory. */
+static uint32_t *first_of_name(const struct trace_results *results)
+{
+    size_t count = results->step_count;
+    struct strtab *names = strtab_create();
+    uint32_t *first = scratch_none(count + 1);
+    uint32_t *by_name = scratch_none(count + 1);
+    bool ok = names != NULL && first != NULL && by_name != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const char *name = results->steps[i].name;
+        uint32_t id = strtab_intern(names, name, strlen(name));
+        ok = id != STRTAB_NONE;
+        if (ok) {
+            by_name[id] = by_name[id] == UINT32_MAX ? i : by_name[id];
+            first[i] = by_name[id];
+        }
+    }
+    strtab_destroy(names);
+    scratch_free(by_name);
+    if (!ok) {
+        scratch_free(first);
+    }
+    return ok ? first : NULL;
+}
+
+/* A collective is of the step of a name [TB-15a]: those of several steps of one name are together.
+ */
+static bool join_steps(struct collective_log *log, const struct trace_results *results)
+{
+    uint32_t *first = first_of_name(results);
+    for (uint32_t i = 0; first != NULL && i < log->op_count; i++) {
+        int64_t step = log->ops[i].step;
+        bool has_step = step >= 0 && (uint64_t)step < results->step_count;
+        log->ops[i].step = has_step ? (int64_t)first[step] : step;
+    }
+    scratch_free(first);
+    return first != NULL;
 }
 
 static bool load_worker(struct store_snapshot *snapshot,
@@ -22,6 +65,9 @@ static bool load_worker(struct store_snapshot *snapshot,
     if (!store_overview(snapshot, arena, id, &results, err) ||
         !store_comm_log(snapshot, arena, id, &stored, err)) {
         return false;
+    }
+    if (stored != NULL && stored->op_count > 0 && !join_steps(stored, results)) {
+        return no_memory(err);
     }
     worker->trace = trace;
     worker->results = results;

@@ -29,9 +29,9 @@ struct query_distributed {
     bool agrees; /* see struct distributed */
 };
 
-/* `traces` belong to one span; `agrees` is false if one has no collectives. `figures_ids`: the ids
- * under which the store returns the figures of each; NULL: the traces' own. Errors: those of the
- * store. */
+/* `traces` belong to one span; collectives of several steps of one name are of the first of these;
+ * `agrees` is false if one has no collectives. `figures_ids`: the ids under which the store returns
+ * the figures of each; NULL: the traces' own. Errors: those of the store. */
 bool query_distributed(struct store_snapshot *snapshot,
                        struct arena *arena,
                        const struct store_trace *const *traces,

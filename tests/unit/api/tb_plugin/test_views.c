@@ -292,6 +292,22 @@ static void no_device_properties(void **state)
     assert_answer(f, "null");
 }
 
+/* [TB-15a]: a collective is of the step of a name, whichever of two has that name. */
+static void steps_of_one_name_are_one(void **state)
+{
+    struct fixture *f = *state;
+    (void)upload(f, "d", "w.pt.trace.json",
+                 "{\"traceEvents\":[" VIEW_EVENT("user_annotation", "ProfilerStep#1", 1, 1000, 1000,
+                                                 "") ","                               //
+                 VIEW_OP("gloo:all_reduce", 1, 1100, 10, 1) ","                        //
+                 VIEW_EVENT("user_annotation", "ProfilerStep#1", 1, 3000, 500, "") "," //
+                 VIEW_OP("gloo:all_reduce", 1, 3100, 30, 2) "]}");
+    assert_status(f, get(f, PLUGIN "/distributed/waittime?run=d"), 200);
+    assert_body_has(f, "\"data\": {\"all\": {\"w\": [40, 0]}, \"1\": {\"w\": [40, 0]}}");
+    assert_status(f, get(f, PLUGIN "/distributed/overlap?run=d"), 200);
+    assert_body_has(f, "\"1\": {\"w\": [0, 0, 30, 470]}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +323,7 @@ int main(void)
         API_TEST(distributed),
         API_TEST(distributed_needs_agreement),
         API_TEST(no_device_properties),
+        API_TEST(steps_of_one_name_are_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
