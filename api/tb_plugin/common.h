@@ -64,6 +64,11 @@ struct plugin_unit {
 struct plugin_unit plugin_ticks(const struct trace_results *results);
 struct plugin_unit plugin_ns(const struct trace_results *results);
 
+/* A step without bounds ends at -2^63 and starts at 2^63-1 [TB-1.1]: its length is beyond 64 bits,
+ * and the mean, a double, is the next power of two. */
+#define PLUGIN_UNDEFINED_TOTAL_TEXT "-18446744073709551615"
+#define PLUGIN_UNDEFINED_TOTAL (-18446744073709551616.0)
+
 /* Microseconds as a double. */
 double plugin_us(struct plugin_unit unit, int64_t ticks);
 /* A point in time as the file has it; `position` counts from the trace's start. */

@@ -93,6 +93,7 @@ struct step_parts {
     size_t worker;
     int64_t ticks[PARTS_MAX];
     bool is_empty[PARTS_MAX]; /* a sum over nothing, the integer 0 [TB-1b] */
+    bool is_undefined;        /* the last part: what is left of a step without bounds [TB-1.1] */
 };
 
 struct step_table {
@@ -115,7 +116,9 @@ static void put_parts(struct json_write *w,
     struct plugin_unit unit = plugin_ticks(worker->results);
     jw_key_array_begin(w, worker->trace->worker);
     for (size_t i = 0; i < part_count; i++) {
-        if (item->is_empty[i]) {
+        if (item->is_undefined && i + 1 == part_count) {
+            jw_raw(w, PLUGIN_UNDEFINED_TOTAL_TEXT, strlen(PLUGIN_UNDEFINED_TOTAL_TEXT));
+        } else if (item->is_empty[i]) {
             jw_int(w, 0);
         } else {
             plugin_put_sum_us(w, unit, item->ticks[i]);
@@ -132,22 +135,26 @@ static void put_mean(struct json_write *w,
 {
     struct plugin_unit unit = plugin_ticks(view->workers[worker].results);
     double sums[PARTS_MAX] = {0};
-    int64_t ticks[PARTS_MAX] = {0};
+    bool is_undefined = false;
     size_t steps = 0;
     for (size_t i = 0; i < table->count; i++) {
         if (table->items[i].worker != worker) {
             continue;
         }
         steps++;
+        is_undefined = is_undefined || table->items[i].is_undefined;
         for (size_t part = 0; part < table->part_count; part++) {
             sums[part] += plugin_us(unit, table->items[i].ticks[part]);
-            ticks[part] += table->items[i].ticks[part];
         }
     }
     jw_key_array_begin(w, view->workers[worker].trace->worker);
     for (size_t part = 0; part < table->part_count; part++) {
         double mean = steps == 0 ? 0 : sums[part] / (double)steps;
-        jw_int(w, (int64_t)mean);
+        if (is_undefined && part + 1 == table->part_count) {
+            plugin_put_rounded(w, PLUGIN_UNDEFINED_TOTAL);
+        } else {
+            jw_int(w, (int64_t)mean);
+        }
     }
     jw_array_end(w);
 }
@@ -202,7 +209,8 @@ static void collect_overlap(struct step_table *table, const struct query_distrib
                 .ticks = {step->computation_ns - step->overlap_ns, step->overlap_ns,
                           step->communication_ns - step->overlap_ns, length - busy},
                 .is_empty = {step->computation_ns == 0, step->overlap_ns == 0,
-                             step->communication_ns == 0, false}};
+                             step->communication_ns == 0, false},
+                .is_undefined = results->steps_undefined};
         }
     }
 }

@@ -8,16 +8,12 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A step without bounds ends at -2^63 and starts at 2^63-1 [TB-1.1]: its length is beyond 64 bits,
- * and the mean, a double, is the next power of two. */
-#define UNDEFINED_TOTAL_TEXT "-18446744073709551615"
-#define UNDEFINED_TOTAL (-18446744073709551616.0)
 #define TOTAL_BYTES 48
 
 static double step_total_us(const struct trace_results *results, const struct step_row *step)
 {
     return results->steps_undefined
-               ? UNDEFINED_TOTAL
+               ? PLUGIN_UNDEFINED_TOTAL
                : plugin_us(plugin_ticks(results), step->end_ns - step->start_ns);
 }
 
@@ -65,7 +61,7 @@ static void put_tooltip(struct json_write *w,
                         enum time_category role,
                         struct buf *html)
 {
-    char total[TOTAL_BYTES] = UNDEFINED_TOTAL_TEXT;
+    char total[TOTAL_BYTES] = PLUGIN_UNDEFINED_TOTAL_TEXT;
     char cost[TOTAL_BYTES];
     char percent[NUM_TEXT_BYTES];
     const struct plugin_unit unit = plugin_ticks(results);

@@ -308,6 +308,18 @@ static void steps_of_one_name_are_one(void **state)
     assert_body_has(f, "\"1\": {\"w\": [0, 0, 30, 470]}}");
 }
 
+/* [TB-1.1]: without host events the one step has no bounds, and all of its length is left over. */
+static void collectives_without_host_events(void **state)
+{
+    struct fixture *f = *state;
+    (void)upload(f, "d", "w.pt.trace.json",
+                 "{\"traceEvents\":[" VIEW_EVENT("user_annotation", "gloo:all_reduce", 1, 1100, 10,
+                                                 "\"External id\":1") "]}");
+    assert_status(f, get(f, PLUGIN "/distributed/overlap?run=d"), 200);
+    assert_body_has(f, "{\"all\": {\"w\": [0, 0, 0, -18446744073709551616]}, "
+                       "\"0\": {\"w\": [0, 0, 0, -18446744073709551615]}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +336,7 @@ int main(void)
         API_TEST(distributed_needs_agreement),
         API_TEST(no_device_properties),
         API_TEST(steps_of_one_name_are_one),
+        API_TEST(collectives_without_host_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
