@@ -39,7 +39,7 @@ static bool write_row(struct analysis *a, const struct launch_pair *pair, struct
         .device_event = pair->work,
         .name = copy_text(a, events->name[pair->call]),
         .kernel = copy_text(a, events->name[pair->work]),
-        .thread = track->tid_is_int ? track->tid_int : INT64_MIN,
+        .thread = track->tid_int_valid ? track->tid_int : INT64_MIN,
         .device = stream->device,
         .stream = stream->stream,
         .start_ns = saturating_sub(events->ts_ns[pair->call], a->zero_ns),

@@ -482,7 +482,7 @@ interface LaunchRow {
     device_event: number; // That of the device work.
     name: string; // The call.
     kernel: string; // What it launched.
-    thread: number | null; // Thread of the call; null where its number is a text.
+    thread: number | null; // Thread of the call; null where it has no number.
     device: number;
     stream: number;
     start_ns: number; // Of the call, from the start of the trace. [ns]

@@ -219,6 +219,10 @@ static void launches_and_the_queue(void **state)
     call(&f, "cudaStreamSynchronize", 3, 4, 3);
     kernel(&f, 7, 5, 30, 1);
     kernel(&f, 7, 30, 35, 2);
+    struct trace_track *thread =
+        &f.build.trace->tracks[trace_event_track(&f.build.trace->events, 0)];
+    thread->tid_is_int = false; /* "1" is thread 1, too */
+    thread->tid_is_text = true;
     assert_true(
         launches_analyse(f.build.trace, 0, CAUSES_KEEP_LAST_STEP, &asked, &f.arena, &launches));
     assert_int_equal(launches.count, 2);
