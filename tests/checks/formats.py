@@ -81,6 +81,13 @@ class Snapshots(unittest.TestCase):
             missing = server.get('/api/v1/traces/%d/overview' % trace['id']).json()['health']['missing']
             self.assertEqual({row['view']: row['record'] for row in missing}, {'history': 'torch.cuda.memory._record_memory_history() before the model is built'})
 
+    def test_advice_names_the_recorder(self):
+        frames = [{'filename': '/lib/torch_npu/npu/memory.py', 'line': 1, 'name': 'alloc'}]
+        with kinetoscope.Server() as server:
+            trace = upload(server, 'memory', 'npu.pickle', recordings.snapshot(frames=frames))
+            missing = server.get('/api/v1/traces/%d/overview' % trace['id']).json()['health']['missing']
+            self.assertEqual({row['view']: row['record'] for row in missing}, {'history': 'torch_npu.npu.memory._record_memory_history() before the model is built'})
+
     def test_difference(self):
         with kinetoscope.Server() as server:
             one = upload(server, 'memory', 'one.pickle', recordings.snapshot())['id']

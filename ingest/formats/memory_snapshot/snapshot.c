@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define NS_PER_US 1000
+#define CUDA_RECORD "torch.cuda.memory._record_memory_history("
+#define NPU_RECORD "torch_npu.npu.memory._record_memory_history("
 
 bool memory_snapshot_recognises(const char *window, size_t len)
 {
@@ -73,18 +75,21 @@ static struct history_start history_start_of(const struct snapshot_device *devic
 /* What the history lacks, and how to record it [FMT-4.5e]. */
 static bool find_missing(const struct memory_snapshot *snapshot, struct trace_results *results)
 {
-    static const struct missing_row no_history = {
+    const bool is_npu = snapshot->is_npu;
+    const struct missing_row no_history = {
         .view = "memory",
         .reason = "The snapshot has no events: only what is there at the end can be shown.",
-        .record = "torch.cuda.memory._record_memory_history(max_entries=...)"};
-    static const struct missing_row no_frames = {
+        .record = is_npu ? NPU_RECORD "max_entries=...)" : CUDA_RECORD "max_entries=...)"};
+    const struct missing_row no_frames = {
         .view = "call_stacks",
         .reason = "No block says which source line took it.",
-        .record = "_record_memory_history(context='all', stacks='python')"};
-    static const struct missing_row is_late = {
+        .record = is_npu ? NPU_RECORD "context='all', stacks='python')"
+                         : CUDA_RECORD "context='all', stacks='python')"};
+    const struct missing_row is_late = {
         .view = "history",
         .reason = "The history begins late: what was taken before it has no event.",
-        .record = "torch.cuda.memory._record_memory_history() before the model is built"};
+        .record = is_npu ? NPU_RECORD ") before the model is built"
+                         : CUDA_RECORD ") before the model is built"};
     bool has_events = false;
     bool has_frames = false;
     bool begins_late = false;

@@ -151,7 +151,7 @@ test('dragging, the wheel, keys and buttons show a part of the series, which the
     assert.ok(part > 2 && part < 7, String(part));
     await visit(page, server.url, address);
     await inSight(part);
-    await page.getByRole('button', { name: 'Show all points' }).click();
+    await page.getByRole('button', { name: 'Fit all points' }).click();
     await inSight(all);
     await page.goBack();
     await inSight(part);
@@ -202,6 +202,20 @@ test('metrics beside each other, filters, and what has no points', async () => {
     await eventually(async () => assert.equal(await page.locator('.history-chart').count(), 1));
     await visit(page, server.url, '#/history?metric=memory_peak');
     assert.match(await text('.history-charts') ?? '', /No trace of these runs has this metric/);
+});
+
+test('two values with traces without the metric between them carry no change', async () => {
+    const unmeasured = trace(1000).replaceAll('ProfilerStep#', 'part ');
+    for (const [number, body] of [trace(1000), unmeasured, unmeasured, trace(3000)].entries()) {
+        const sent = await ask(`${server.url}api/v1/runs/sparse-${number}/traces/w.pt.trace.json`, { method: 'PUT', body });
+        assert.ok(sent.ok, sent.text);
+        const tagged = await ask(`${server.url}api/v1/runs/sparse-${number}`, { method: 'PATCH', headers: JSON_TYPE, body: JSON.stringify({ tags: [`commit_time=${1700000000 + number}`] }) });
+        assert.ok(tagged.ok, tagged.text);
+    }
+    const { changes } = await get(server.url, 'history/changes?run=%2Fsparse-%2F&p=series');
+    assert.deepEqual(changes.map(({ index }) => index), [3], 'the search fills the gap [HIST-2.1]');
+    await visit(page, server.url, '#/history?run=%2Fsparse-%2F');
+    assert.match(await text('.history-verdict') ?? '', /^No change in 2.points/);
 });
 
 test('a change is marked as known', async () => {

@@ -9,7 +9,7 @@ import { token } from '../../app/theme.js';
 import { choose } from './chosen.js';
 import { pointTable } from './tables.js';
 import { rangeOf, zoomKey, zoomPointer, zoomTools } from './zoom.js';
-import { changeText, dateOf, dateSource, levelOf, levelText, metricWords, nameOf, scaleOf, sizeText, tagsOf, verdictText } from './words.js';
+import { carried, changeText, dateOf, dateSource, levelOf, levelText, metricWords, nameOf, scaleOf, sizeText, tagsOf, verdictText } from './words.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {import('./api.js').Point} Point */
@@ -24,9 +24,10 @@ import * as fmt from '../../lib/fmt.js';
 const MANY = 300;
 const CHOSEN_PX = 6;
 
-/** @param {import('./api.js').Series} series @param {import('./api.js').Changes} changes @returns {Shown} */
-export function shownOf(series, changes) {
+/** @param {import('./api.js').Series} series @param {import('./api.js').Changes} found @returns {Shown} */
+export function shownOf(series, found) {
     const points = series.rows.filter(({ value }) => value !== null);
+    const changes = carried(found, points);
     const scale = scaleOf(series.unit, points.reduce((max, { value }) => Math.max(max, Math.abs(value ?? 0)), 0));
     const positions = new Map(points.map(({ index }, at) => [index, at]));
     return { series, changes, points, positions, scale, changeAt: new Map(changes.changes.map((change) => [change.index, change])) };

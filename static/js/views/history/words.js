@@ -70,6 +70,21 @@ export function levelOf({ first, last }, points) {
     return { count: values.length, mean, std: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1)) };
 }
 
+/** Changes that values carry: the search fills traces without the metric by the value before them [HIST-2.1], and of at most two values no test says anything [HIST-2.2a]. Of segments that begin before the points that are here all is believed. @param {import('./api.js').Changes} found @param {Point[]} points @returns {import('./api.js').Changes} */
+export function carried(found, points) {
+    const [first, ...others] = found.segments;
+    const changes = [];
+    const segments = first ? [first] : [];
+    for (const [at, segment] of others.entries()) {
+        const before = segments[segments.length - 1];
+        if (before.first < (points[0]?.index ?? 0) || levelOf(before, points).count + levelOf(segment, points).count > 2) {
+            changes.push(found.changes[at]);
+            segments.push(segment);
+        } else segments[segments.length - 1] = { ...before, last: segment.last };
+    }
+    return { ...found, changes, segments };
+}
+
 /** What the series says at its end. @param {import('./api.js').Changes} changes @param {Scale} scale @param {Point[]} points */
 export function levelText({ segments }, scale, points) {
     const last = segments[segments.length - 1];

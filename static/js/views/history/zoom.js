@@ -47,7 +47,7 @@ export const showAll = () => setParams({ zoom: null });
 export function zoomTools(rows) {
     const small = (/** @type {string} */ text, /** @type {string} */ label, /** @type {() => void} */ onclick) => h('button', { class: 'button small', type: 'button', 'aria-label': label, title: label, onclick }, text);
     const out = small('−', 'Zoom out', () => zoomBy(rows, STEP));
-    const all = small('All', 'Show all points', showAll);
+    const all = small('Fit', 'Fit all points', showAll);
     const near = small('+', 'Zoom in', () => zoomBy(rows, 1 / STEP));
     return {
         nodes: rows.length > 2 ? [out, near, all] : [],

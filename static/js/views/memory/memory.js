@@ -9,7 +9,7 @@ import { memoryBlocks } from './blocks.js';
 import { operatorTable, eventTable } from './tables.js';
 import { deviceChoice, windowOf } from './window.js';
 import * as api from '../../lib/api.js';
-import { recordAdvice } from '../../lib/record_advice.js';
+import { recordAdvice, recordWith } from '../../lib/record_advice.js';
 import * as fmt from '../../lib/fmt.js';
 
 /**
@@ -93,7 +93,7 @@ export async function mount(root, route, signal) {
 async function mountWithout(root, trace, signal) {
     const counters = await memoryCounters(trace, signal);
     const option = trace.format === 'chrome-trace' ? 'profile_memory=True' : await recordAdvice(trace, 'memory', signal);
-    const record = option ? h('p', null, 'Record with ', h('code', null, option), '.') : null;
+    const record = recordWith(option);
     if (!counters) {
         fill(root, h('h1', null, 'Memory'), empty('No memory records in this trace', record));
         return {};

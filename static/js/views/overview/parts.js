@@ -3,6 +3,7 @@
 import { h, icon, copy } from '../../lib/dom.js';
 import { traceHref } from '../../app/router.js';
 import { hasView } from '../../app/trace_views.js';
+import { howTo, isCode } from '../../lib/record_advice.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -52,12 +53,6 @@ function profilerCall(missing) {
 
 /** "with_stack=True, with_modules=True" in parts; a comma in brackets parts nothing. @param {string} record */
 const optionsOf = (record) => record.split(/,\s*(?![^([]*[)\]])/).filter((part) => /^\w+=/.test(part));
-
-/** `with_stack=True`, but not a sentence. @param {string} text */
-const isCode = (text) => /[=([]|--/.test(text) && !/^(upload|wrap) /.test(text);
-
-/** "upload the whole folder" is an instruction of its own. @param {string} record */
-const howTo = (record) => (/^(upload|wrap) /.test(record) ? [` ${record[0].toUpperCase()}${record.slice(1)}.`] : [' Record with ', isCode(record) ? h('code', null, record) : record, '.']);
 
 /** @param {Warning} warning */
 function warningItem({ message, count, first_offset: offset }) {

@@ -49,7 +49,7 @@ export function blocksOverTime(trace, signal) {
     const says = h('p', { class: 'strip-line', 'aria-live': 'polite' });
     const where = h('p', { class: 'quiet' });
     const button = (/** @type {string} */ text, /** @type {() => void} */ onclick) => h('button', { class: 'button small', type: 'button', onclick }, text);
-    const whole = button('All', showAll);
+    const whole = button('Fit', showAll);
     const root = h('section', { class: 'section' },
         h('div', { class: 'section-head' }, h('h2', null, 'Blocks over time'), h('div', { class: 'tools-end' }, button('Zoom in', () => zoom(1 / ZOOM)), button('Zoom out', () => zoom(ZOOM)), whole)),
         canvas, says, where,

@@ -7,6 +7,7 @@ import { setParams } from '../../app/router.js';
 import { blocksOverTime } from './blocks.js';
 import { holders } from './holders.js';
 import { segmentsMap } from './segments.js';
+import { howTo } from '../../lib/record_advice.js';
 import * as api from '../../lib/api.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -19,7 +20,7 @@ import * as fmt from '../../lib/fmt.js';
 export async function mount(root, route, signal) {
     const trace = await api.trace(route.id, signal);
     const [snapshot, { health }] = await Promise.all([api.call(`traces/${trace.id}/memory-snapshot`, { signal }), api.overview(String(trace.id), signal)]);
-    const lacks = health.missing.map(({ reason, record }) => h('p', { class: 'quiet' }, `${reason} Record it with `, h('code', null, record), '.'));
+    const lacks = health.missing.map(({ reason, record }) => h('p', { class: 'quiet' }, reason, howTo(record)));
     /** @type {string[]} */
     const devices = snapshot.devices.map((/** @type {any} */ { device }) => String(device));
     const fallback = devices[0] ?? '';

@@ -50,7 +50,7 @@ export function strip(data, { id, onKernel }) {
     const colours = uses.length ? segmented('Colour by', choices.map((value) => ({ value, label: words[value] })),
         (value) => setParams({ colour: value === choices[0] ? null : value })) : null;
     const button = (/** @type {string} */ sign, /** @type {string} */ name, /** @type {() => void} */ act) => h('button', { class: 'button small', type: 'button', 'aria-label': name, title: name, onclick: act }, sign);
-    const zooms = h('div', { class: 'strip-zoom' }, button('−', 'Zoom out', () => zoom(2)), button('+', 'Zoom in', () => zoom(0.5)), button('All', 'Show all launches', () => show(null)));
+    const zooms = h('div', { class: 'strip-zoom' }, button('−', 'Zoom out', () => zoom(2)), button('+', 'Zoom in', () => zoom(0.5)), button('Fit', 'Fit all launches', () => show(null)));
     const box = h('div', { class: 'strip' }, h('div', { class: 'strip-box' }, canvas, band), line, keys, status);
     const panel = chartPanel({ title: 'Launches in order', help: 'Each launch as wide as it is long, without the gaps between them', tools: [colours?.root, zooms],
         chart: box, table: () => launchTable(id, data, chosen.size === 1 ? [...chosen][0] : '') });
