@@ -229,6 +229,7 @@ static void write_what_if(struct json_write *w, const struct critical_path *path
         jw_key_string(w, "name", path->gains[i].name);
         jw_key_int(w, "path_ns", path->gains[i].path_ns);
         write_saving(w, path->gains[i].length_ns, path->length_ns);
+        jw_key_int(w, "saved_at_most_ns", path->gains[i].saved_at_most_ns);
         jw_object_end(w);
     }
     jw_array_end(w);

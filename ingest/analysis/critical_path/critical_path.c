@@ -405,8 +405,67 @@ static bool choose_names(struct analysis *a, struct what_if *what_if)
     return what_if->lane_of != NULL;
 }
 
+static bool is_device_work(const struct causes *causes, uint32_t name)
+{
+    uint32_t i = 0;
+    while (i < causes->device_count && causes->trace->events.name[causes->by_stream[i]] != name) {
+        i++;
+    }
+    return i < causes->device_count;
+}
+
+/* How long a device, whose work is in order of start, does nothing from start_ns to end_ns. */
+static int64_t waits_within(const struct trace *trace,
+                            const uint32_t *work,
+                            uint32_t count,
+                            int64_t start_ns,
+                            int64_t end_ns)
+{
+    int64_t waited_ns = 0;
+    int64_t at_ns = start_ns;
+    for (uint32_t i = 0; i < count && at_ns < end_ns; i++) {
+        int64_t begin_ns = i64_min(trace->events.ts_ns[work[i]], end_ns);
+        int64_t done_ns =
+            saturating_add(trace->events.ts_ns[work[i]], trace_dur_ns(&trace->events, work[i]));
+        waited_ns += begin_ns > at_ns ? begin_ns - at_ns : 0;
+        at_ns = i64_max(at_ns, done_ns);
+    }
+    return waited_ns + (end_ns > at_ns ? end_ns - at_ns : 0);
+}
+
+/* How long the device that waits longest does nothing while the path lasts. False without memory.
+ */
+static bool find_longest_wait(const struct analysis *a, int64_t *longest_ns)
+{
+    const struct causes *causes = &a->causes;
+    int64_t start_ns = a->graph.nodes[a->path[a->path_count - 1]].ts_ns;
+    int64_t end_ns = a->graph.nodes[a->longest.goal].ts_ns;
+    uint32_t *work = scratch_alloc(causes->device_count, sizeof *work);
+    bool ok = work != NULL;
+    *longest_ns = causes->device_count == 0 ? INT64_MAX : 0;
+    for (uint32_t i = 0; ok && i < causes->stream_count;) {
+        uint32_t stream = i;
+        uint32_t first = causes->streams[i].first;
+        while (i < causes->stream_count &&
+               causes->streams[i].device == causes->streams[stream].device) {
+            i++;
+        }
+        uint32_t count = causes->streams[i - 1].end - first;
+        memcpy(work, causes->by_stream + first, count * sizeof *work);
+        ok = sort_by_key(work, count, causes->trace->events.ts_ns);
+        *longest_ns = i64_max(*longest_ns,
+                              ok ? waits_within(causes->trace, work, count, start_ns, end_ns) : 0);
+    }
+    scratch_free(work);
+    return ok;
+}
+
 static bool write_gains(struct analysis *a, const struct what_if *what_if)
 {
+    int64_t wait_ns = 0;
+    if (what_if->count > 0 && !find_longest_wait(a, &wait_ns)) {
+        return false;
+    }
     bool ok = true;
     a->out->gains = arena_calloc(a->arena, (size_t)what_if->count + 1, sizeof *a->out->gains);
     for (uint32_t i = 0; a->out->gains != NULL && ok && i < what_if->count; i++) {
@@ -416,6 +475,9 @@ static bool write_gains(struct analysis *a, const struct what_if *what_if)
         gain->name = arena_strdup(a->arena, name);
         gain->path_ns = sum->path_ns;
         gain->length_ns = what_if->lengths_ns[i];
+        int64_t saved_ns = saturating_sub(a->out->length_ns, gain->length_ns);
+        gain->saved_at_most_ns =
+            is_device_work(&a->causes, sum->name) ? saved_ns : i64_min(saved_ns, wait_ns);
         ok = gain->name != NULL;
     }
     return a->out->gains != NULL && ok;

@@ -39,6 +39,7 @@ struct path_gain {
     const char *name;
     int64_t path_ns; /* what it has of the path */
     int64_t length_ns;
+    int64_t saved_at_most_ns; /* what of it the devices let be saved [CAU-3.6c] */
 };
 
 /* What an edge of a name weighs instead: weight * numerator / denominator, rounded half to even; or

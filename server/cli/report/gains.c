@@ -92,27 +92,6 @@ static void keep_largest(struct list *list, size_t first)
     list->count = list->count - first > EACH ? first + EACH : list->count;
 }
 
-static bool is_device_work(const struct device_time *times, const char *name)
-{
-    size_t i = 0;
-    while (i < times->kernel_count && strcmp(times->kernels[i].name, name) != 0) {
-        i++;
-    }
-    return i < times->kernel_count;
-}
-
-/* A call of the host cannot save more than the devices waited: they have their work to do anyway.
- * The path knows no work whose launch was not recorded, and takes a wait for it for time of the
- * call. */
-static int64_t saved_by_path(const struct pipeline_details *details, const struct path_gain *gain)
-{
-    const struct idle_lane *most = most_idle(&details->idle);
-    int64_t saved_ns = saturating_sub(details->path.length_ns, gain->length_ns);
-    bool is_bounded = most != NULL && most->idle_ns < saved_ns &&
-                      !is_device_work(&details->device_time, gain->name);
-    return is_bounded ? most->idle_ns : saved_ns;
-}
-
 static void add_path(struct list *list, const struct pipeline_details *details)
 {
     const struct critical_path *path = &details->path;
@@ -122,7 +101,7 @@ static void add_path(struct list *list, const struct pipeline_details *details)
                                 .name = path->gains[i].name,
                                 .source = place_source(details->path_stacks[i], list->arena),
                                 .kind = "critical_path",
-                                .saved_ns = saved_by_path(details, &path->gains[i]),
+                                .saved_ns = path->gains[i].saved_at_most_ns,
                                 .of_ns = path->length_ns});
     }
     keep_largest(list, first);

@@ -51,7 +51,7 @@ interface Launches {
     short_kernels: number; slow_calls: number; slow_launches: number; streams: LaunchStream[]; series: QueuePoint[];
 }
 
-interface WhatIfName { name: string; path_ns: number; length_ns: number; saved_ns: number; ratio: number | null }
+interface WhatIfName { name: string; path_ns: number; length_ns: number; saved_ns: number; ratio: number | null; saved_at_most_ns: number }
 
 interface CriticalPath {
     annotation: string; instance: string; window: { start_ns: number; end_ns: number }; length_ns: number;

@@ -102,7 +102,7 @@ function summary(trace, { annotation, instance, window, length_ns: length, path,
     return h('div', { class: 'idle-verdict' },
         h('p', { class: 'lead' }, 'The path is ', h('strong', null, fmt.time(length)), ' long, in a window of ',
             hasView(trace, 'timeline') ? timelineRange(trace, window.start_ns, window.end_ns, fmt.time(whole)) : fmt.time(whole), `, mostly ${BOUNDS[bound.bound].toLowerCase()} (${fmt.share(bound.ratio)}).`,
-            best && best.saved_ns > 0 ? [' Largest opportunity: without ', h('code', { 'data-tip': best.name }, shorten(best.name).short), ` it would be ${fmt.time(best.saved_ns)} (${fmt.share(best.ratio)}) shorter.`] : null, ` ${BOUND_TODO[bound.bound]}`),
+            best && best.saved_at_most_ns > 0 ? [' Largest opportunity: without ', h('code', { 'data-tip': best.name }, shorten(best.name).short), ` it would be at most ${fmt.time(best.saved_at_most_ns)} (${fmt.share(best.saved_at_most_ns / length)}) shorter.`] : null, ` ${BOUND_TODO[bound.bound]}`),
         h('p', { class: 'quiet' }, whole > length ? `The other ${fmt.time(whole - length)} of the window no edge explains: between outermost operators, as in Python or loading of data, the path counts nothing. ` : whole < length ? 'It is longer than the window, since work launched in the window ends after it. ' : null,
             `${fmt.plural(path.events, 'event')} on it.`, dropped ? ` ${fmt.plural(dropped, 'edge')} of cycles left out.` : null, unmatched ? ` ${fmt.plural(unmatched, 'wait')} for events that are not in the trace.` : null,
             hasView(trace, 'timeline') ? [' ', h('a', { href: pathHref(trace.id, { annotation, instance, launches }, window) }, 'Show the path in the timeline'), '.'] : null));
@@ -139,16 +139,16 @@ function bounds({ boundedness }) {
 }
 
 /** @param {WhatIfName[]} names */
-const ranked = (names) => [...names].sort((a, b) => b.saved_ns - a.saved_ns);
+const ranked = (names) => [...names].sort((a, b) => b.saved_at_most_ns - a.saved_at_most_ns);
 
 /** @param {Trace} trace @param {CriticalPath} path */
-function whatIf(trace, { what_if: { names } }) {
+function whatIf(trace, { length_ns: length, what_if: { names } }) {
     if (names.length === 0) return null;
     const unit = fmt.timeUnit(Math.max(...names.map(({ path_ns: ns }) => ns)));
     const link = (/** @type {string} */ name) => h('a', { href: timelineHref(trace.id, name), 'data-tip': name }, nameParts(shorten(name).short));
-    return h('section', { class: 'section' }, h('h3', { 'data-tip': 'How much shorter the path would be if a name took no time; another chain may then be the longest' }, 'What if it took no time'),
-        plainTable(`Names by how much shorter the path would be without them, in ${unit.name}`, ['Name', `Saved ${unit.name}`, 'Of the path', `Its time on the path ${unit.name}`],
-            ranked(names).map(({ name, saved_ns: saved, ratio, path_ns: own }) => [link(name), fmt.timeIn(saved, unit), fmt.share(ratio), fmt.timeIn(own, unit)]), 1));
+    return h('section', { class: 'section' }, h('h3', { 'data-tip': 'How much shorter the path would be if a name took no time; another chain may then be the longest, and what is no device work saves no more than the devices wait while the path lasts, before their first work too' }, 'What if it took no time'),
+        plainTable(`Names by how much shorter the path would be without them, in ${unit.name}`, ['Name', `Saved at most ${unit.name}`, 'Of the path', `Its time on the path ${unit.name}`],
+            ranked(names).map(({ name, saved_at_most_ns: saved, path_ns: own }) => [link(name), fmt.timeIn(saved, unit), fmt.share(saved / length), fmt.timeIn(own, unit)]), 1));
 }
 
 /** @type {Column[]} */

@@ -49,6 +49,7 @@ static void a_path_goes_through_the_device(void **state)
     assert_string_equal(path.gains[0].name, "gemm");
     assert_int_equal(path.gains[0].path_ns, 55 * US);
     assert_int_equal(path.gains[0].length_ns, 30 * US);
+    assert_int_equal(path.gains[0].saved_at_most_ns, 30 * US);
     end(&f);
 }
 
