@@ -196,12 +196,14 @@ static void count_slice(struct slices_row *row, int64_t dur_ns)
     row->self_ns = saturating_add(row->self_ns, dur_ns);
 }
 
-/* Takes the time of slices, in order, from the one around each on its track [DEV-5b]. */
+/* Takes the time of slices, in order, from the one around each on its track [DEV-5b]; where two of
+ * them cross, what both cover once. */
 static bool subtract_children(struct analysis *run)
 {
     uint32_t *top = scratch_none(run->tracks.count);
     uint32_t *below = scratch_alloc(run->count, sizeof *below);
-    bool ok = top != NULL && below != NULL;
+    int64_t *covered_to_ns = scratch_alloc(run->count, sizeof *covered_to_ns);
+    bool ok = top != NULL && below != NULL && covered_to_ns != NULL;
     for (uint32_t i = 0; ok && i < run->count; i++) {
         uint32_t slice = run->order[i];
         uint32_t *around = &top[run->track[slice]];
@@ -210,16 +212,22 @@ static bool subtract_children(struct analysis *run)
             int64_t around_end_ns = run->start_ns[*around] + run->dur_ns[*around];
             if (around_end_ns > run->start_ns[slice] && around_end_ns >= end_ns) {
                 struct slices_row *parent = &run->rows[run->group[*around]];
-                parent->self_ns = saturating_sub(parent->self_ns, run->dur_ns[slice]);
+                int64_t from_ns = i64_max(covered_to_ns[*around], run->start_ns[slice]);
+                if (end_ns > from_ns) {
+                    parent->self_ns = saturating_sub(parent->self_ns, end_ns - from_ns);
+                    covered_to_ns[*around] = end_ns;
+                }
                 break;
             }
             *around = below[*around];
         }
         below[slice] = *around;
+        covered_to_ns[slice] = run->start_ns[slice];
         *around = slice;
     }
     scratch_free(top);
     scratch_free(below);
+    scratch_free(covered_to_ns);
     return ok;
 }
 
