@@ -291,6 +291,24 @@ class Recordings(unittest.TestCase):
                 self.assertEqual([w['code'] for w in trace['warnings']], ['database_damaged'], name)
                 self.assertTrue(500 < contents['roles']['kernel']['count'] <= 2000, contents)
 
+    def test_ends(self):
+        """A missing last byte and what follows the end are told of, in each format that knows its end."""
+        after = b' \n{"more": 1}'
+        cases = ((recordings.rocprof()[:-1], ['truncated']), (recordings.rocprof()[:-2], ['truncated']), (recordings.rocprof() + b' \n', []), (recordings.rocprof() + after, ['trailing_data']),
+                 (recordings.memory_timeline()[:-1], ['truncated']), (recordings.memory_timeline() + after, ['trailing_data']), (recordings.snapshot() + after, ['trailing_data']),
+                 (recordings.nsys() + after, ['trailing_data']), (recordings.xplane() + after, ['truncated']), (recordings.perfetto() + after, ['truncated']))
+        with kinetoscope.Server() as server:
+            for number, (content, codes) in enumerate(cases):
+                trace = upload(server, 'ends', '%d.raw' % number, content)
+                self.assertEqual([w['code'] for w in trace['warnings']][:1], codes, (number, trace['format']))
+
+    def test_only_memory_of_nsys(self):
+        content = recordings.database('''CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start INT, globalPid INT, deviceId INT, address INT, bytes INT, memoryOperationType INT);
+            INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES(10,1,0,4096,512,0),(20,1,0,4096,512,1);''')
+        with kinetoscope.Server() as server:
+            trace, contents = self.contents(server, 'memory.sqlite', content)
+            self.assertEqual((trace['format'], contents['roles']), ('nsys-sqlite', {'memory': {'count': 2, 'total_ns': 0}}))
+
     def test_sessions_of_rocpd(self):
         with kinetoscope.Server() as server:
             for counts, kernels, left in (((1, 2), 1, [2]), ((0, 2), 2, []), ((0, 3, 1, 2), 3, [1, 2])):

@@ -200,9 +200,9 @@ static bool open_path(struct database *db, const char *path, struct err *err)
 bool database_open(struct database *db, struct text_stream *stream, struct err *err)
 {
     const char *own = input_path(stream->in);
-    uint64_t wanted_bytes = size_by_header(stream);
-    *db = (struct database){.size_bytes = input_bytes_total(stream->in)};
-    db->is_cut = db->size_bytes < wanted_bytes;
+    *db = (struct database){.size_bytes = input_bytes_total(stream->in),
+                            .own_bytes = size_by_header(stream)};
+    db->is_cut = db->size_bytes < db->own_bytes;
     if (own != NULL && input_container(stream->in) == INPUT_PLAIN) {
         return open_path(db, own, err);
     }
@@ -210,7 +210,7 @@ bool database_open(struct database *db, struct text_stream *stream, struct err *
     if (!make_copy(stream, path, &db->size_bytes, err)) {
         return false;
     }
-    db->is_cut = db->size_bytes < wanted_bytes;
+    db->is_cut = db->size_bytes < db->own_bytes;
     /* SQLite keeps the file open; its name is needed no longer. */
     bool ok = open_path(db, path, err);
     (void)unlink(path);

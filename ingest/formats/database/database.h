@@ -17,7 +17,8 @@
 struct database {
     sqlite3 *handle;
     uint64_t size_bytes;
-    bool is_cut; /* shorter than its header says: rows are missing */
+    uint64_t own_bytes; /* what its header says; 0: nothing */
+    bool is_cut;        /* shorter than that: rows are missing */
 };
 
 /* SQLite must seek: it reads the input's own file, or, where that is compressed or none, a copy in

@@ -35,8 +35,12 @@ static const struct kind *kind_of(struct tables *tables)
     if (tables_find(tables, "rocpd_kernel_dispatch", name)) {
         return &rocpd;
     }
-    bool is_nsys = tables_has(tables, "StringIds") || tables_find(tables, "CUPTI_", name) ||
-                   tables_has(tables, "NVTX_EVENTS");
+    static const char *const of_nsys[] = {"StringIds", "NVTX_EVENTS", "OSRT_API",
+                                          "CUDA_GPU_MEMORY_USAGE_EVENTS"};
+    bool is_nsys = tables_find(tables, "CUPTI_", name);
+    for (size_t i = 0; i < sizeof of_nsys / sizeof *of_nsys; i++) {
+        is_nsys = is_nsys || tables_has(tables, of_nsys[i]);
+    }
     return is_nsys ? &nsys : NULL;
 }
 

@@ -290,6 +290,10 @@ static bool more(void *context, struct relay *relay, bool *ended, struct err *er
             if (recording->tables.is_damaged) {
                 warning_add(&relay->warnings, WARN_DATABASE, WARNING_NO_OFFSET);
             }
+            const struct database *db = &recording->tables.db;
+            if (db->own_bytes > 0 && db->own_bytes < db->size_bytes) {
+                warning_add(&relay->warnings, WARN_TRAILING, db->own_bytes);
+            }
             *ended = true;
             return true;
         }

@@ -89,6 +89,14 @@ bool json_walk_item(struct json_walk *walk)
     return next(walk, ']');
 }
 
+bool json_walk_trails(struct json_walk *walk)
+{
+    while (walk->at < walk->end && json_is_space(*walk->at)) {
+        walk->at++;
+    }
+    return !walk->failed && walk->at < walk->end;
+}
+
 bool json_walk_value(struct json_walk *walk, struct json_value *value)
 {
     if (walk->failed || !skip_space(walk)) {

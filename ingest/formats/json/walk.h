@@ -30,6 +30,8 @@ bool json_walk_enter_or_skip(struct json_walk *walk, char bracket);
 bool json_walk_key(struct json_walk *walk, struct json_value *key);
 /* The same in an array. */
 bool json_walk_item(struct json_walk *walk);
+/* Whether anything but blanks stands behind; steps to it. */
+bool json_walk_trails(struct json_walk *walk);
 bool json_walk_value(struct json_walk *walk, struct json_value *value);
 bool json_walk_skip(struct json_walk *walk);
 

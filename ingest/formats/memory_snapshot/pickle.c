@@ -378,6 +378,7 @@ static bool run(struct machine *m)
                 return misfit(m);
             }
             m->out->root = *top(m);
+            m->out->len = m->at;
             return true;
         }
         if (!run_opcode(m, *opcode)) {

@@ -44,6 +44,7 @@ struct pickle {
     uint32_t container_count;
     size_t container_cap;
     struct pickle_value root;
+    size_t len; /* bytes that it takes, its STOP with them */
 };
 
 /* `bytes` must outlive the pickle. ERR_BAD_INPUT with the offset of what is refused: an opcode, a

@@ -23,9 +23,11 @@ bool memory_snapshot_recognises(const char *window, size_t len)
 
 /* ---- loading ---- */
 
+/* `trails_at`: the offset of what follows the pickle; WARNING_NO_OFFSET: nothing. */
 static bool load_stream(struct text_stream *stream,
                         const struct format_options *options,
                         struct memory_snapshot **out,
+                        uint64_t *trails_at,
                         struct err *err)
 {
     struct whole whole;
@@ -33,6 +35,7 @@ static bool load_stream(struct text_stream *stream,
     bool ok = whole_read(&whole, stream, options, err) &&
               pickle_read(&pickle, whole.bytes, whole.len, options->memory_budget_bytes, err) &&
               snapshot_build(&pickle, out, err);
+    *trails_at = ok && pickle.len < whole.len ? pickle.len : WARNING_NO_OFFSET;
     pickle_free(&pickle);
     whole_free(&whole);
     return ok;
@@ -44,7 +47,9 @@ bool memory_snapshot_load(struct input *in,
                           struct err *err)
 {
     struct text_stream stream;
-    return text_stream_open(&stream, in, err) && load_stream(&stream, options, out, err);
+    uint64_t trails_at;
+    return text_stream_open(&stream, in, err) &&
+           load_stream(&stream, options, out, &trails_at, err);
 }
 
 /* ---- what a list of traces shows ---- */
@@ -152,10 +157,14 @@ bool memory_snapshot_read(struct text_stream *stream,
                           struct err *err)
 {
     struct memory_snapshot *snapshot = NULL;
+    uint64_t trails_at;
     struct format_item item = {.worker = NULL};
-    bool ok =
-        load_stream(stream, options, &snapshot, err) && make_results(snapshot, &item.results, err);
+    bool ok = load_stream(stream, options, &snapshot, &trails_at, err) &&
+              make_results(snapshot, &item.results, err);
     memory_snapshot_destroy(snapshot);
+    if (ok && trails_at != WARNING_NO_OFFSET) {
+        warning_add(&item.results->warnings, WARN_TRAILING, trails_at);
+    }
     if (!ok) {
         results_destroy(item.results);
         return false;

@@ -98,6 +98,9 @@ static bool more(void *context, struct relay *relay, bool *ended, struct err *er
         if (reader->walk.failed) {
             warning_add(&relay->warnings, WARN_TRUNCATED,
                         (uint64_t)(reader->walk.at - reader->begin));
+        } else if (json_walk_trails(&reader->walk)) {
+            warning_add(&relay->warnings, WARN_TRAILING,
+                        (uint64_t)(reader->walk.at - reader->begin));
         }
         *ended = true;
         return true;

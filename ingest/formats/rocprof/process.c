@@ -469,7 +469,7 @@ static void close_process(struct process *process)
 }
 
 static bool relay_process(struct process *process,
-                          uint64_t cut_at,
+                          const struct rocprof_process *place,
                           const struct format_options *options,
                           struct trace **out,
                           struct err *err)
@@ -477,9 +477,12 @@ static bool relay_process(struct process *process,
     struct relay relay;
     relay_init(&relay, "rocprofv3");
     write_devices(process, &relay.head);
-    cut_at = process->cut_at != WARNING_NO_OFFSET ? process->cut_at : cut_at;
+    uint64_t cut_at = process->cut_at != WARNING_NO_OFFSET ? process->cut_at : place->cut_at;
     if (cut_at != WARNING_NO_OFFSET) {
         warning_add(&relay.warnings, WARN_TRUNCATED, cut_at);
+    }
+    if (place->trails_at != WARNING_NO_OFFSET) {
+        warning_add(&relay.warnings, WARN_TRAILING, place->trails_at);
     }
     relay.metrics = &process->counters.metrics;
     bool ok = relay_read(&relay, more, process, options, out, err);
@@ -501,7 +504,7 @@ bool rocprof_process_read(const struct rocprof_process *place,
     struct json_walk walk = place->walk;
     bool ok = (open_process(&process, &walk, place->begin) ||
                err_set(err, ERR_NO_MEMORY, "no memory for a recording")) &&
-              relay_process(&process, place->cut_at, options, out, err);
+              relay_process(&process, place, options, out, err);
     close_process(&process);
     return ok;
 }

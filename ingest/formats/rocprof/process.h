@@ -16,7 +16,9 @@
 struct rocprof_process {
     struct json_walk walk; /* in front of its object */
     const char *begin;     /* of the file */
-    uint64_t cut_at;       /* where the file breaks off behind it; WARNING_NO_OFFSET: nowhere */
+    /* Of the last one; WARNING_NO_OFFSET: nowhere. */
+    uint64_t cut_at;    /* where the file breaks off behind it */
+    uint64_t trails_at; /* where text follows the end of the document */
 };
 
 struct rocprof_look {

@@ -51,11 +51,28 @@ static bool take_process(struct recording *recording,
         return err_set(err, ERR_NO_MEMORY, "no memory for the processes of a recording");
     }
     recording->parts = parts;
-    parts[recording->count++] = (struct part){
-        .place = {.walk = *walk, .begin = recording->whole.bytes, .cut_at = WARNING_NO_OFFSET},
-        .pid = look->pid,
-        .number = number};
+    parts[recording->count++] = (struct part){.place = {.walk = *walk,
+                                                        .begin = recording->whole.bytes,
+                                                        .cut_at = WARNING_NO_OFFSET,
+                                                        .trails_at = WARNING_NO_OFFSET},
+                                              .pid = look->pid,
+                                              .number = number};
     return true;
+}
+
+/* Behind the list: the rest of its object, and then nothing. */
+static void find_end(struct recording *recording, struct json_walk *walk)
+{
+    struct rocprof_process *last = &recording->parts[recording->count - 1].place;
+    struct json_value key;
+    while (json_walk_key(walk, &key)) {
+        (void)json_walk_skip(walk);
+    }
+    if (walk->failed) {
+        last->cut_at = (uint64_t)(walk->at - recording->whole.bytes);
+    } else if (json_walk_trails(walk)) {
+        last->trails_at = (uint64_t)(walk->at - recording->whole.bytes);
+    }
 }
 
 /* One without a record is no trace; where none has one, the first says so. */
@@ -81,8 +98,8 @@ static bool find_processes(struct recording *recording, struct err *err)
         const struct rocprof_look nothing = {.pid = RELAY_NONE};
         ok = take_process(recording, &first, &nothing, 1, err);
     }
-    if (ok && recording->count > 0 && walk.failed) {
-        recording->parts[recording->count - 1].place.cut_at = (uint64_t)(walk.at - whole->bytes);
+    if (ok && recording->count > 0) {
+        find_end(recording, &walk);
     }
     return ok && (recording->count > 0 ||
                   err_set_at(err, ERR_BAD_INPUT, 0, "the recording of rocprofv3 has no process"));
