@@ -309,6 +309,13 @@ class Recordings(unittest.TestCase):
             trace, contents = self.contents(server, 'memory.sqlite', content)
             self.assertEqual((trace['format'], contents['roles']), ('nsys-sqlite', {'memory': {'count': 2, 'total_ns': 0}}))
 
+    def test_nodes_of_rocpd(self):
+        """Agents of two nodes have one type_index: they are two devices, not one."""
+        content = recordings.rocpd((3,), recordings.TWO_NODES)
+        with kinetoscope.Server() as server:
+            devices = self.contents(server, 'nodes.db', content)[1]['devices']
+            self.assertEqual([(row['device'], row['activities']) for row in devices], [(0, 1), (1, 1), (2, 1)])
+
     def test_sessions_of_rocpd(self):
         with kinetoscope.Server() as server:
             for counts, kernels, left in (((1, 2), 1, [2]), ((0, 2), 2, []), ((0, 3, 1, 2), 3, [1, 2])):
@@ -590,6 +597,26 @@ class Ascend(unittest.TestCase):
             traces = kinetoscope.uploaded(server.put('ascend', 'both.tar', recordings.archive(folders, 'tar')))
             self.assertEqual([(trace['worker'], trace['rank'], trace['format']) for trace in traces],
                              [('job_rank3_ascend_pt', 3, 'ascend-pytorch'), ('job_rank4_ascend_pt', 4, 'ascend-pytorch')])
+
+
+class AscendInPart(unittest.TestCase):
+    def test_names_cut_off(self):
+        """Names of processes stand behind the events: without them tasks and flows say what is what."""
+        whole = recordings.ascend_trace()
+        with kinetoscope.Server() as server:
+            trace = upload(server, 'cut', 'trace_view.json', whole[:whole.index(b'{"ph": "M"')])
+            contents = server.get('/api/v1/traces/%d/contents' % trace['id']).json()
+            self.assertEqual((trace['format'], [w['code'] for w in trace['warnings']]), ('ascend-pytorch', ['truncated']))
+            self.assertEqual({role: contents['roles'][role]['count'] for role in ('kernel', 'memcpy', 'runtime', 'device_other')}, {'kernel': 1, 'memcpy': 1, 'runtime': 1, 'device_other': 1})
+            self.assertEqual(contents['links']['linked'], 1)
+
+    def test_absent_type(self):
+        """A column that is absent is no id 0 of a text."""
+        content = recordings.ascend_database(more='''ALTER TABLE COMPUTE_TASK_INFO RENAME COLUMN opType TO otherwise; INSERT INTO STRING_IDS VALUES(0,'of another');''')
+        with kinetoscope.Server() as server:
+            trace = upload(server, 'absent', 'ascend_pytorch_profiler_0.db', content)
+            rows = server.get('/api/v1/traces/%d/kernels' % trace['id'], group_by='op_type').json()['rows']
+            self.assertEqual([row['name'] for row in rows], [None])
 
 
 class OldProfiler(unittest.TestCase):

@@ -251,7 +251,8 @@ def others():
             'rocprof': recordings.rocprof(),
             'rocprof_counters': recordings.rocprof_counters(),
             'rocprof_processes': recordings.rocprof_processes(),
-            'ascend': recordings.ascend_trace(), 'ascend_db': recordings.ascend_database(), 'nsys': recordings.nsys(), 'collapsed': recordings.collapsed(),
+            'ascend': recordings.ascend_trace(), 'ascend_cut': recordings.ascend_trace()[:recordings.ascend_trace().index(b'{"ph": "M"')], 'rocpd_nodes': recordings.rocpd((2,), recordings.TWO_NODES),
+            'ascend_db': recordings.ascend_database(), 'nsys': recordings.nsys(), 'collapsed': recordings.collapsed(),
             'speedscope': recordings.speedscope(), 'proton': recordings.proton(), 'zip': recordings.archive({'a.json': recordings.ascend_trace()})}
 
 

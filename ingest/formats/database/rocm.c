@@ -258,9 +258,11 @@ bool rpd_recording_read(struct recording *recording,
 
 /* ---- rocprofv3 ---- */
 
+#define AGENTS_MAX 4096 /* of a node */
+
 struct rocpd {
     struct id_texts symbols;  /* names of kernels */
-    struct id_map agents;     /* -> number among those of their kind */
+    struct id_map agents;     /* -> number among those of their kind, those of later nodes behind */
     struct id_map categories; /* of events -> id of a text */
     struct id_map stacks;     /* of events -> their stack */
     struct id_map calls;      /* stacks of regions */
@@ -269,14 +271,15 @@ struct rocpd {
 static int64_t stack_of(const struct rocpd *rocpd, sqlite3_stmt *row, int column)
 {
     const struct id_slot *slot = id_map_find(&rocpd->stacks, tables_int(row, column, RELAY_NONE));
-    return slot == NULL || slot->value == 0 ? RELAY_NONE : (int64_t)slot->value;
+    return slot == NULL || slot->value == 0 || slot->value == TABLES_NULL ? RELAY_NONE
+                                                                          : (int64_t)slot->value;
 }
 
 static int64_t agent_of(const struct rocpd *rocpd, sqlite3_stmt *row, int column)
 {
     int64_t agent = tables_int(row, column, 0);
     const struct id_slot *slot = id_map_find(&rocpd->agents, agent);
-    return slot == NULL ? agent : (int64_t)slot->value;
+    return slot == NULL || slot->value == TABLES_NULL ? agent : (int64_t)slot->value;
 }
 
 static void add_region(struct recording *recording, sqlite3_stmt *row)
@@ -369,6 +372,51 @@ find_calls(struct recording *recording, struct rocpd *rocpd, const char *regions
     return ok;
 }
 
+/* The nodes in the order of the file; returns how many numbers each has. */
+static int64_t note_nodes(struct recording *recording, sqlite3_stmt *rows, struct id_map *nodes)
+{
+    int64_t numbers = 0;
+    while (tables_next(&recording->tables, rows)) {
+        int64_t number = tables_int(rows, 1, -1);
+        numbers = i64_max(numbers, number < AGENTS_MAX ? number + 1 : 0);
+        if (id_map_add(nodes, tables_int(rows, 2, 0)) == NULL) {
+            return -1;
+        }
+    }
+    return numbers;
+}
+
+/* Each node numbers its agents from 0: those of the second in the file follow those of the first,
+ * and so on [FMT-3.3]. */
+static bool
+number_agents(struct recording *recording, struct rocpd *rocpd, const char *table, struct err *err)
+{
+    static const char columns[] = "id type_index nid";
+    struct id_map nodes;
+    sqlite3_stmt *rows;
+    id_map_init(&nodes);
+    bool ok = tables_open(&recording->tables, table, columns, &rows, err);
+    int64_t numbers = ok ? note_nodes(recording, rows, &nodes) : 0;
+    (void)sqlite3_finalize(rows);
+    rows = NULL;
+    ok = ok && tables_open(&recording->tables, table, columns, &rows, err);
+    while (ok && tables_next(&recording->tables, rows)) {
+        const struct id_slot *node = id_map_find(&nodes, tables_int(rows, 2, 0));
+        struct id_slot *agent = id_map_add(&rocpd->agents, tables_int(rows, 0, 0));
+        int64_t number = tables_int(rows, 1, -1);
+        int64_t before = node == NULL ? 0 : node->index * numbers;
+        ok = (numbers >= 0 && agent != NULL) ||
+             err_set(err, ERR_NO_MEMORY, "no memory for the devices of a recording");
+        if (ok) {
+            bool fits = number >= 0 && number < AGENTS_MAX && before < TABLES_NULL - AGENTS_MAX;
+            agent->value = fits ? (uint32_t)(before + number) : TABLES_NULL;
+        }
+    }
+    (void)sqlite3_finalize(rows);
+    id_map_free(&nodes);
+    return ok;
+}
+
 enum { STRINGS, AGENTS, SYMBOLS, EVENTS, REGIONS, DISPATCHES, COPIES, NAMES };
 
 static void free_rocpd(struct rocpd *rocpd)
@@ -436,7 +484,7 @@ bool rocpd_recording_read(struct recording *recording,
          err_set(err, ERR_NO_MEMORY, "no memory for the names of kernels")) &&
         id_texts_load(&recording->texts, tables, names[STRINGS], "id string", err) &&
         id_texts_load(&rocpd.symbols, tables, names[SYMBOLS], "id display_name kernel_name", err) &&
-        tables_load_map(tables, names[AGENTS], "id type_index", &rocpd.agents, err) &&
+        number_agents(recording, &rocpd, names[AGENTS], err) &&
         tables_load_map(tables, names[EVENTS], "id category_id", &rocpd.categories, err) &&
         tables_load_map(tables, names[EVENTS], "id stack_id", &rocpd.stacks, err) &&
         find_calls(recording, &rocpd, names[REGIONS], err) &&

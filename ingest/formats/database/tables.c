@@ -247,7 +247,8 @@ bool tables_load_map(struct tables *tables,
         if (slot == NULL) {
             ok = err_set(err, ERR_NO_MEMORY, "no memory for the ids of a database");
         } else {
-            slot->value = (uint32_t)tables_int(rows, 1, 0);
+            bool is_null = sqlite3_column_type(rows, 1) == SQLITE_NULL;
+            slot->value = is_null ? TABLES_NULL : (uint32_t)tables_int(rows, 1, 0);
         }
     }
     (void)sqlite3_finalize(rows);

@@ -64,6 +64,9 @@ bool id_texts_load(struct id_texts *texts,
 /* "" for an unknown id. */
 const char *id_texts_get(const struct id_texts *texts, int64_t id);
 
+/* A number that is not said, of tables_load_map. */
+#define TABLES_NULL UINT32_MAX
+
 /* Numbers by id, below 2^32: `columns` are an id and a number. The later row counts. */
 bool tables_load_map(struct tables *tables,
                      const char *table,

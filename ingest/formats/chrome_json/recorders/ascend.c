@@ -59,6 +59,57 @@ static bool names_ascend(const struct trace *trace)
     return false;
 }
 
+/* What was said of it as a task. */
+static struct kernel_args task_args(const struct trace *trace, uint32_t event)
+{
+    uint32_t index = trace->events.args[event];
+    return index < trace->kernel_args_count ? trace->kernel_args[index] : trace_no_kernel_args();
+}
+
+/* Of an event whose process has no name, as where the file breaks off before the names: device work
+ * has a type of task, a call of CANN begins a flow to it. */
+static enum place place_by_event(const struct trace *trace, uint32_t event)
+{
+    const struct trace_events *events = &trace->events;
+    const char *category = text_at(trace, trace->categories[trace_category(events, event)]);
+    if (trace_phase(events, event) == 's') {
+        return strcmp(category, "HostToDevice") == 0 ? PLACE_CANN : PLACE_NONE;
+    }
+    bool is_task = trace_phase(events, event) == 'X' &&
+                   (trace_flags(events, event) & EVENT_NO_CATEGORY) != 0 &&
+                   task_args(trace, event).kernel_type != STRTAB_NONE;
+    return is_task ? PLACE_DEVICE : PLACE_NONE;
+}
+
+/* Whether the file has lost all its names of processes and is Ascend's by its events. */
+static bool lost_names(const struct trace *trace)
+{
+    uint32_t process_name = strtab_find(trace->strings, "process_name", strlen("process_name"));
+    for (uint32_t i = 0; i < trace->label_count; i++) {
+        if (trace->labels[i].kind_name == process_name) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < trace->events.count; i++) {
+        if (place_by_event(trace, i) == PLACE_DEVICE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_places_by_events(struct ascend *a)
+{
+    const struct trace *trace = a->trace;
+    for (uint32_t i = 0; i < trace->events.count; i++) {
+        enum place place = place_by_event(trace, i);
+        if (place != PLACE_NONE) {
+            uint32_t track = trace_event_track(&trace->events, i);
+            a->place[trace->tracks[track].pid_text] = (uint8_t)place;
+        }
+    }
+}
+
 static bool find_places(struct ascend *a)
 {
     const struct trace *trace = a->trace;
@@ -145,13 +196,6 @@ static bool set_class(struct ascend *a, uint32_t event, enum event_kind kind, ui
     class.kind = (uint8_t)kind;
     class.flags = (uint8_t)(class.flags & ~EVENT_NO_CATEGORY);
     return trace_set_class(a->trace, event, class);
-}
-
-/* What was said of it as a task. */
-static struct kernel_args task_args(const struct trace *trace, uint32_t event)
-{
-    uint32_t index = trace->events.args[event];
-    return index < trace->kernel_args_count ? trace->kernel_args[index] : trace_no_kernel_args();
 }
 
 static bool
@@ -247,12 +291,16 @@ static bool link_work(struct trace *trace)
 bool ascend_settle(struct trace *trace)
 {
     struct ascend a = {.trace = trace};
-    if (!names_ascend(trace)) {
+    bool is_nameless = lost_names(trace);
+    if (!is_nameless && !names_ascend(trace)) {
         return true;
     }
     a.device = trace->distributed_rank == TRACE_NO_ID ? 0 : trace->distributed_rank;
     key_map_init(&a.starts);
     bool ok = find_places(&a) && find_starts(&a) && add_categories(&a);
+    if (ok && is_nameless) {
+        find_places_by_events(&a);
+    }
     for (uint32_t i = 0; ok && i < trace->events.count; i++) {
         ok = set_event(&a, i);
     }
