@@ -41,7 +41,7 @@ class Snapshots(unittest.TestCase):
             self.assertEqual((trace['format'], trace['views'], trace['has_events']), ('memory-snapshot', ['memory_snapshot'], False))
             base = '/api/v1/traces/%d/memory-snapshot' % trace['id']
             device = server.get(base).json()['devices'][0]
-            self.assertEqual(server.get(base).json()['allocator_settings'], {'expandable_segments': False, 'max_split_size': -1})
+            self.assertEqual(server.get(base).json()['allocator_settings'], {'expandable_segments': False, 'max_split_size': -1, 'roundup_power2_divisions': {'1': 0, '64': 8}})
             segments = recordings.snapshot_value()['segments']
             for field, of in (('reserved_bytes', 'total_size'), ('allocated_bytes', 'allocated_size'), ('active_bytes', 'active_size')):
                 self.assertEqual(device[field], sum(segment[of] for segment in segments))

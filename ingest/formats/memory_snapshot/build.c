@@ -11,6 +11,7 @@
 
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
 #define SETTINGS_BYTES_MAX ((size_t)64 << 10)
+#define SETTING_NAME_BYTES 100
 #define SETTINGS_MAX 200
 
 struct builder {
@@ -403,7 +404,29 @@ static void write_value(struct json_write *w, const struct pickle_value *value)
     }
 }
 
-/* Plain members; what is nested is left out. */
+/* False: the member is not of the wanted kind, a dictionary or a plain value, and nothing is
+ * written. */
+static bool write_key(struct json_write *w, const struct pickle_value *member, bool wants_dict)
+{
+    char name[SETTING_NAME_BYTES];
+    bool fits = wants_dict ? member[1].kind == PICKLE_DICT : member[1].kind < PICKLE_LIST;
+    if (!fits || member->kind != PICKLE_TEXT || member->len >= sizeof name) {
+        return false;
+    }
+    memcpy(name, member->text, member->len);
+    name[member->len] = '\0';
+    jw_key(w, name);
+    return true;
+}
+
+static void write_plain(struct json_write *w, const struct pickle_container *items, uint32_t at)
+{
+    if (write_key(w, &items->items[at], false)) {
+        write_value(w, &items->items[at + 1]);
+    }
+}
+
+/* Plain members, and those of one level of dictionaries (roundup_power2_divisions). */
 static bool read_settings(struct builder *b, const struct pickle_value *settings)
 {
     struct buf text;
@@ -417,13 +440,15 @@ static bool read_settings(struct builder *b, const struct pickle_value *settings
     jw_object_begin(&w);
     const struct pickle_container *items = &b->pickle->containers[settings->container];
     for (uint32_t i = 0; i + 1 < items->count && i / 2 < SETTINGS_MAX; i += 2) {
-        const struct pickle_value *key = &items->items[i];
-        if (key->kind == PICKLE_TEXT && items->items[i + 1].kind < PICKLE_LIST && key->len < 100) {
-            char name[100];
-            memcpy(name, key->text, key->len);
-            name[key->len] = '\0';
-            jw_key(&w, name);
-            write_value(&w, &items->items[i + 1]);
+        write_plain(&w, items, i);
+        if (write_key(&w, &items->items[i], true)) {
+            const struct pickle_container *inner =
+                &b->pickle->containers[items->items[i + 1].container];
+            jw_object_begin(&w);
+            for (uint32_t k = 0; k + 1 < inner->count && k / 2 < SETTINGS_MAX; k += 2) {
+                write_plain(&w, inner, k);
+            }
+            jw_object_end(&w);
         }
     }
     jw_object_end(&w);
