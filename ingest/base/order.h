@@ -61,10 +61,11 @@ static inline int order_text_at(const void *a, const void *b)
 static inline size_t order_i64_below(
     const void *items, size_t count, size_t bytes, size_t offset, int64_t value, bool or_at)
 {
-    const char *found = (const char *)items + offset;
+    const char *first = items; /* NULL of none: nothing is added to it */
     size_t low = 0;
     ORDER_SEARCH(low, count, at,
-                 order_i64(*(const int64_t *)(found + at * bytes), value) < (or_at ? 1 : 0));
+                 order_i64(*(const int64_t *)(first + offset + at * bytes), value) <
+                     (or_at ? 1 : 0));
     return low;
 }
 
