@@ -118,7 +118,7 @@ export async function mount(root, route, signal) {
         search.hidden = total === 0 && !q;
         count.hidden = search.hidden;
         if (total === 0) fill(list, q ? empty('No run matches', h('p', null, only ? 'No run has this tag, project and name.' : `“${q}” is in no name and no tag.`)) : firstUpload());
-        else fill(list, runTable(runs, order(), ticked, tick), total > runs.length ? h('button', { class: 'button', type: 'button', onclick: more }, `Show ${Math.min(PAGE, total - runs.length)} more`) : null);
+        else fill(list, runTable(runs, order(), ticked, tick), total > runs.length || isLeast ? h('button', { class: 'button', type: 'button', onclick: more }, `Show ${isLeast ? PAGE : Math.min(PAGE, total - runs.length)} more`) : null);
     }
 
     return {
