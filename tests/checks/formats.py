@@ -5,6 +5,7 @@ import json
 import struct
 import sys
 import unittest
+import zlib
 
 import kinetoscope
 
@@ -264,6 +265,25 @@ class Recordings(unittest.TestCase):
             self.assertEqual({s['what']: s['count'] for s in contents['skipped']}, {'end without begin': 1, 'begin without end': 1, 'packet field 2': 1, 'packet field 41': 1})
             names = server.get('/api/v1/traces/%d/names' % trace['id']).json()['rows']
             self.assertEqual([(row['name'], row['total_ns']) for row in names], [('outer', 100), ('inner', 20)])
+
+    def test_perfetto_compressed(self):
+        """Packets in a packet: as they are, cut, damaged, beyond 16 times, and compressed twice."""
+        def skipped(contents):
+            return [s['reason'] for s in contents['skipped'] if s['what'] == 'packet field 50']
+
+        with kinetoscope.Server() as server:
+            _, plain = self.contents(server, 'plain.pftrace', recordings.perfetto())
+            _, whole = self.contents(server, 'whole.pftrace', recordings.perfetto(zlib.compress))
+            self.assertEqual((whole['roles'], whole['skipped']), (plain['roles'], plain['skipped']))
+            _, cut = self.contents(server, 'cut.pftrace', recordings.perfetto(lambda packets: zlib.compress(packets)[:-8]))
+            self.assertEqual((cut['roles']['mark']['count'], skipped(cut)), (1, ['compressed packets break off, or grow beyond 16 times']))
+            tail = b'\x0a\x02\x08\x01' * 100000
+            _, large = self.contents(server, 'large.pftrace', recordings.perfetto(lambda packets: zlib.compress(packets + tail)))
+            self.assertEqual((large['roles']['host']['count'], skipped(large)), (2, ['compressed packets break off, or grow beyond 16 times']))
+            _, twice = self.contents(server, 'twice.pftrace', recordings.perfetto(lambda packets: zlib.compress(packets + recordings.field(1, recordings.field(50, zlib.compress(packets))))))
+            self.assertEqual((twice['roles'], skipped(twice)), (plain['roles'], ['packets that are compressed twice are not read']))
+            _, bad = self.contents(server, 'bad.pftrace', recordings.perfetto(lambda packets: b'\xff' + zlib.compress(packets)))
+            self.assertEqual(skipped(bad), ['the compressed packets are damaged'])
 
     def test_rpd(self):
         with kinetoscope.Server() as server:

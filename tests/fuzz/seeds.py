@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'fixtures'))
@@ -246,7 +247,7 @@ def others():
     return {**{'table_' + name: name.encode() + b'\n' + content for name, content in tables.items()}, 'table_broken': b'memory_record.csv\nComponent,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Device Type\n\nPTA,1,"x\n"\n', 'table_cut': b'kernel_details.csv\nNAME,Type,accelerator core,Duration(us),Start Time(us)\na,Cast,AI_CORE,2.5,1\na,Cast,AI_CORE,2',
             'table_marked': b'COMMUNICATION.JSON\n\xef\xbb\xbf{"step": {"collective": {}}}', 'table_wide': b'operator_memory.csv\n' + 'Name,Size(KB)\n'.encode('utf-16'), 'rpd': recordings.rpd(), 'rocpd': recordings.rocpd((0, 1, 2)),
             'observed': (HERE.parent / 'fixtures' / 'recorded' / 'autograd_1_13.json').read_bytes()[:4096], 'snapshot': recordings.snapshot(), 'code': recordings.pickle_with_code(), 'timeline': recordings.memory_timeline(),
-            'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(),
+            'xplane': recordings.xplane(), 'perfetto': recordings.perfetto(), 'perfetto_compressed': recordings.perfetto(zlib.compress),
             'execution': recordings.execution_trace(), 'execution_1_0_1': recordings.execution_trace('1.0.1'), 'chakra_json': recordings.chakra_json(), 'chakra': recordings.chakra(),
             'rocprof': recordings.rocprof(),
             'rocprof_counters': recordings.rocprof_counters(),

@@ -2,6 +2,7 @@
 
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/saturating.h"
+#include "ingest/input/inflate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,9 @@
 #define SEQUENCE_CLOCK_LAST 127
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
 #define NO_SEQUENCE UINT32_MAX
+/* What compressed packets may grow to [FMT-6.1a]. */
+#define INFLATED_MOST 16
+#define INFLATED_BYTES_MAX ((size_t)256 << 20)
 
 bool packets_init(struct packets *packets)
 {
@@ -457,15 +461,14 @@ static struct packet read_packet(struct wire wire)
 static void skip(const struct packet *packet, struct relay *relay)
 {
     char what[RELAY_WHAT_BYTES];
-    if (packet->is_compressed) {
-        relay_skip(relay, "packet field 50", "compressed packets are not read yet", 1);
-    } else if (!packet->is_known && packet->lowest != UINT32_MAX) {
+    if (!packet->is_known && packet->lowest != UINT32_MAX) {
         (void)snprintf(what, sizeof what, "packet field %u", (unsigned)packet->lowest);
         relay_skip(relay, what, "a packet of a kind that is not read", 1);
     }
 }
 
-void packets_take(struct packets *packets, struct wire wire, struct relay *relay)
+/* Whether there are compressed packets in it, which are left to the caller. */
+static bool take(struct packets *packets, struct wire wire, struct relay *relay)
 {
     const uint64_t cleared = 1;
     const struct packet packet = read_packet(wire);
@@ -474,7 +477,7 @@ void packets_take(struct packets *packets, struct wire wire, struct relay *relay
     struct packet_sequence *sequence = sequence_of(packets, packet.sequence, &number);
     packets->position++;
     if (sequence == NULL) {
-        return;
+        return false;
     }
     if ((packet.flags & cleared) != 0) {
         *sequence = (struct packet_sequence){.generation = packets->generations++};
@@ -501,4 +504,47 @@ void packets_take(struct packets *packets, struct wire wire, struct relay *relay
         read_event(packets, sequence, packet.event, t_ns);
     }
     skip(&packet, relay);
+    return packet.is_compressed;
+}
+
+static void skip_compressed(struct relay *relay, const char *reason)
+{
+    relay_skip(relay, "packet field 50", reason, 1);
+}
+
+/* Names are copied and events hold no bytes, so what is inflated can go at once. */
+static void take_compressed(struct packets *packets, struct wire zlib, struct relay *relay)
+{
+    size_t wanted = wire_len(&zlib) * INFLATED_MOST;
+    size_t cap = wanted < INFLATED_BYTES_MAX ? wanted : INFLATED_BYTES_MAX;
+    char *bytes = scratch_calloc(cap + 1, 1); /* ISA-L counts bytes of damage that it never wrote */
+    size_t len = 0;
+    bool is_whole = false;
+    struct wire_field field;
+    if (bytes == NULL || !inflate_zlib(zlib.at, wire_len(&zlib), bytes, cap, &len, &is_whole)) {
+        skip_compressed(relay, "the compressed packets are damaged");
+        scratch_free(bytes);
+        return;
+    }
+    struct wire inflated = wire_of(bytes, len);
+    while (!packets->failed && wire_next(&inflated, &field)) {
+        if (wire_is(&field, 1, WIRE_BYTES) && take(packets, field.inside, relay)) {
+            skip_compressed(relay, "packets that are compressed twice are not read");
+        }
+    }
+    if (!is_whole || inflated.failed) {
+        skip_compressed(relay, "compressed packets break off, or grow beyond 16 times");
+    }
+    scratch_free(bytes);
+}
+
+void packets_take(struct packets *packets, struct wire wire, struct relay *relay)
+{
+    struct wire_field field;
+    bool has_more = take(packets, wire, relay);
+    while (has_more && !packets->failed && wire_next(&wire, &field)) {
+        if (wire_is(&field, PACKET_COMPRESSED, WIRE_BYTES)) {
+            take_compressed(packets, field.inside, relay);
+        }
+    }
 }

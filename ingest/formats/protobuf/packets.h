@@ -83,7 +83,8 @@ struct packets {
 
 bool packets_init(struct packets *packets) KS_MUST_USE;
 void packets_free(struct packets *packets);
-/* Takes one packet; what is not read is counted in the relay. */
+/* Takes one packet, and those that are compressed in it; what is not read is counted in the relay.
+ */
 void packets_take(struct packets *packets, struct wire wire, struct relay *relay);
 
 #endif
