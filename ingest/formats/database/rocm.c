@@ -405,9 +405,9 @@ number_agents(struct recording *recording, struct rocpd *rocpd, const char *tabl
         struct id_slot *agent = id_map_add(&rocpd->agents, tables_int(rows, 0, 0));
         int64_t number = tables_int(rows, 1, -1);
         int64_t before = node == NULL ? 0 : node->index * numbers;
-        ok = (numbers >= 0 && agent != NULL) ||
-             err_set(err, ERR_NO_MEMORY, "no memory for the devices of a recording");
-        if (ok) {
+        if (numbers < 0 || agent == NULL) {
+            ok = err_set(err, ERR_NO_MEMORY, "no memory for the devices of a recording");
+        } else {
             bool fits = number >= 0 && number < AGENTS_MAX && before < TABLES_NULL - AGENTS_MAX;
             agent->value = fits ? (uint32_t)(before + number) : TABLES_NULL;
         }
