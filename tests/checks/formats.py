@@ -630,6 +630,13 @@ class AscendInPart(unittest.TestCase):
             self.assertEqual({role: contents['roles'][role]['count'] for role in ('kernel', 'memcpy', 'runtime', 'device_other')}, {'kernel': 1, 'memcpy': 1, 'runtime': 1, 'device_other': 1})
             self.assertEqual(contents['links']['linked'], 1)
 
+    def test_many_kernels(self):
+        """A row of a kernel counts once: a small file with many of them is not taken for a damaged one."""
+        content = recordings.ascend_database(more='''WITH RECURSIVE k(n) AS (SELECT 9 UNION ALL SELECT n+1 FROM k WHERE n<30000)
+            INSERT INTO COMPUTE_TASK_INFO SELECT 4,n,6,5,24,48,8 FROM k;''')
+        with kinetoscope.Server() as server:
+            self.assertEqual(upload(server, 'many', 'ascend_pytorch_profiler_0.db', content)['warnings'], [])
+
     def test_absent_type(self):
         """A column that is absent is no id 0 of a text."""
         content = recordings.ascend_database(more='''ALTER TABLE COMPUTE_TASK_INFO RENAME COLUMN opType TO otherwise; INSERT INTO STRING_IDS VALUES(0,'of another');''')

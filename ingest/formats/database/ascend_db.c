@@ -1,4 +1,5 @@
 /* Databases of the Ascend PyTorch Profiler (ascend_pytorch_profiler_<rank>.db) [FMT-1.4]. */
+#include "ingest/base/memory/scratch.h"
 #include "ingest/formats/database/recordings.h"
 #include "ingest/formats/relay/op_types.h"
 
@@ -21,28 +22,35 @@ enum {
     INFO_MIXED_BLOCKS,
     INFO_COUNT
 };
-static const struct {
-    const char *columns, *key;
-} infos[INFO_COUNT] = {
-    [INFO_NAME] = {"globalTaskId name", NULL},
-    [INFO_TYPE] = {"globalTaskId opType", "Type"},
-    [INFO_CORE] = {"globalTaskId taskType", "Accelerator Core"},
-    [INFO_INPUTS] = {"globalTaskId inputShapes", "Input Shapes"},
-    [INFO_INPUT_TYPES] = {"globalTaskId inputDataTypes", "Input Data Types"},
-    [INFO_INPUT_FORMATS] = {"globalTaskId inputFormats", "Input Formats"},
-    [INFO_OUTPUTS] = {"globalTaskId outputShapes", "Output Shapes"},
-    [INFO_OUTPUT_TYPES] = {"globalTaskId outputDataTypes", "Output Data Types"},
-    [INFO_OUTPUT_FORMATS] = {"globalTaskId outputFormats", "Output Formats"},
-    [INFO_BLOCKS] = {"globalTaskId blockDim", "Block Dim"},
-    [INFO_MIXED_BLOCKS] = {"globalTaskId mixBlockDim", "Mix Block Dim"},
+static const char info_columns[] =
+    "globalTaskId name opType taskType inputShapes inputDataTypes inputFormats outputShapes "
+    "outputDataTypes outputFormats blockDim mixBlockDim";
+static const char *const info_keys[INFO_COUNT] = {
+    [INFO_TYPE] = "Type",
+    [INFO_CORE] = "Accelerator Core",
+    [INFO_INPUTS] = "Input Shapes",
+    [INFO_INPUT_TYPES] = "Input Data Types",
+    [INFO_INPUT_FORMATS] = "Input Formats",
+    [INFO_OUTPUTS] = "Output Shapes",
+    [INFO_OUTPUT_TYPES] = "Output Data Types",
+    [INFO_OUTPUT_FORMATS] = "Output Formats",
+    [INFO_BLOCKS] = "Block Dim",
+    [INFO_MIXED_BLOCKS] = "Mix Block Dim",
+};
+
+/* What is said of a task's kernel: ids of texts, and numbers; TABLES_NULL: not said. */
+struct info {
+    uint32_t values[INFO_COUNT];
 };
 
 struct own {
-    struct id_map info[INFO_COUNT]; /* of a task's kernel -> id of a text, or a number */
-    struct id_map calls;            /* connections that a CANN call has */
-    struct id_map kinds;            /* of PYTORCH_API.type -> whether it is an operator */
-    struct id_map operators;        /* ids of CONNECTION_IDS that an operator has */
-    struct id_map launches;         /* of a connection -> such an id */
+    struct id_map info_of; /* of a task -> infos; of several rows the last */
+    struct info *infos;
+    size_t info_count, info_cap;
+    struct id_map calls;     /* connections that a CANN call has */
+    struct id_map kinds;     /* of PYTORCH_API.type -> whether it is an operator */
+    struct id_map operators; /* ids of CONNECTION_IDS that an operator has */
+    struct id_map launches;  /* of a connection -> such an id */
     struct relay_op_types op_types;
     int64_t device; /* of collectives */
     bool has_steps; /* PYTORCH_API has some */
@@ -54,10 +62,11 @@ static const char *text_of(const struct recording *recording, int64_t id)
     return id_texts_get(&recording->texts, id);
 }
 
-static const char *mapped(const struct recording *recording, const struct id_map *map, int64_t id)
+/* NULL: nothing is said of the task. */
+static const struct info *info_of(const struct own *own, int64_t task)
 {
-    const struct id_slot *slot = id_map_find(map, id);
-    return slot == NULL ? "" : text_of(recording, slot->value);
+    const struct id_slot *slot = id_map_find(&own->info_of, task);
+    return slot == NULL ? NULL : &own->infos[slot->value];
 }
 
 static void link_event(const struct own *own, struct relay_event *event, int64_t connection)
@@ -85,17 +94,15 @@ static void key_info(struct json_write *w, const char *key, const char *text)
     }
 }
 
-static void write_info(struct recording *recording, int64_t task)
+static void write_info(struct recording *recording, const struct info *info)
 {
-    const struct own *own = recording->own;
     struct json_write *w = &recording->relay.args;
     for (int i = INFO_TYPE; i < INFO_BLOCKS; i++) {
-        key_info(w, infos[i].key, mapped(recording, &own->info[i], task));
+        key_info(w, info_keys[i], text_of(recording, info->values[i]));
     }
     for (int i = INFO_BLOCKS; i < INFO_COUNT; i++) {
-        const struct id_slot *slot = id_map_find(&own->info[i], task);
-        if (slot != NULL && slot->value != 0 && slot->value <= INT32_MAX) {
-            jw_key_int(w, infos[i].key, slot->value);
+        if (info->values[i] != 0 && info->values[i] <= INT32_MAX) {
+            jw_key_int(w, info_keys[i], info->values[i]);
         }
     }
 }
@@ -103,22 +110,21 @@ static void write_info(struct recording *recording, int64_t task)
 static void add_task(struct recording *recording, sqlite3_stmt *row)
 {
     struct own *own = recording->own;
-    int64_t task = tables_int(row, 5, RELAY_NONE);
+    const struct info *kernel = info_of(own, tables_int(row, 5, RELAY_NONE));
     const char *type = text_of(recording, tables_int(row, 6, RELAY_NONE));
-    bool is_kernel = id_map_find(&own->info[INFO_NAME], task) != NULL;
-    struct relay_event event = relay_blank(is_kernel       ? RELAY_KERNEL
+    struct relay_event event = relay_blank(kernel != NULL  ? RELAY_KERNEL
                                            : is_copy(type) ? RELAY_MEMCPY
                                                            : RELAY_DEVICE_OTHER);
     recording_set_times(&event, row);
-    relay_set_name(&event, is_kernel ? mapped(recording, &own->info[INFO_NAME], task) : type);
+    relay_set_name(&event, kernel == NULL ? type : text_of(recording, kernel->values[INFO_NAME]));
     event.device = tables_int(row, 2, 0);
     event.stream = tables_int(row, 3, RELAY_NONE);
     link_event(own, &event, tables_int(row, 4, RELAY_NONE));
     relay_begin(&recording->relay, &event);
-    if (is_kernel) {
-        write_info(recording, task);
-        relay_op_types_add(&own->op_types, mapped(recording, &own->info[INFO_TYPE], task),
-                           mapped(recording, &own->info[INFO_CORE], task), event.dur_ns);
+    if (kernel != NULL) {
+        write_info(recording, kernel);
+        relay_op_types_add(&own->op_types, text_of(recording, kernel->values[INFO_TYPE]),
+                           text_of(recording, kernel->values[INFO_CORE]), event.dur_ns);
     }
     relay_end(&recording->relay);
 }
@@ -317,14 +323,40 @@ static bool find_device(struct recording *recording, struct own *own, struct err
     return ok;
 }
 
+static bool add_info(struct own *own, sqlite3_stmt *row)
+{
+    struct id_slot *slot = id_map_add(&own->info_of, tables_int(row, 0, RELAY_NONE));
+    struct info *grown = scratch_grow(own->infos, own->info_count, &own->info_cap, sizeof *grown);
+    if (slot == NULL || grown == NULL) {
+        return false;
+    }
+    own->infos = grown;
+    slot->value = (uint32_t)own->info_count;
+    for (int i = 0; i < INFO_COUNT; i++) {
+        grown[own->info_count].values[i] = tables_number(row, i + 1);
+    }
+    own->info_count++;
+    return true;
+}
+
+static bool load_infos(struct tables *tables, struct own *own, struct err *err)
+{
+    sqlite3_stmt *rows;
+    bool ok = tables_open(tables, "COMPUTE_TASK_INFO", info_columns, &rows, err);
+    while (ok && tables_next(tables, rows)) {
+        ok = add_info(own, rows) ||
+             err_set(err, ERR_NO_MEMORY, "no memory for the kernels of a recording");
+    }
+    (void)sqlite3_finalize(rows);
+    return ok;
+}
+
 static bool load(struct recording *recording, struct own *own, struct err *err)
 {
     struct tables *tables = &recording->tables;
-    bool ok = id_texts_load(&recording->texts, tables, "STRING_IDS", "id value", err);
-    for (size_t i = 0; ok && i < INFO_COUNT; i++) {
-        ok = tables_load_map(tables, "COMPUTE_TASK_INFO", infos[i].columns, &own->info[i], err);
-    }
-    return ok && tables_load_map(tables, "CANN_API", "connectionId startNs", &own->calls, err) &&
+    return id_texts_load(&recording->texts, tables, "STRING_IDS", "id value", err) &&
+           load_infos(tables, own, err) &&
+           tables_load_map(tables, "CANN_API", "connectionId startNs", &own->calls, err) &&
            find_kinds(recording, own, err) && find_operators(recording, own, err) &&
            find_device(recording, own, err);
 }
@@ -345,9 +377,8 @@ bool ascend_recording_read(struct recording *recording,
                         "the database of the Ascend profiler has no rows", options, out, err);
     relay_op_types_free(&own.op_types);
     relay_memory_free(&own.memory);
-    for (size_t i = 0; i < INFO_COUNT; i++) {
-        id_map_free(&own.info[i]);
-    }
+    id_map_free(&own.info_of);
+    scratch_free(own.infos);
     id_map_free(&own.calls);
     id_map_free(&own.kinds);
     id_map_free(&own.operators);

@@ -185,7 +185,7 @@ static bool open_path(struct database *db, const char *path, struct err *err)
     bool ok = make_uri(&uri, path, err);
     if (ok) {
         ok = sqlite3_open_v2(uri.ptr, &db->handle, flags, NULL) == SQLITE_OK &&
-             harden(db->handle) && (!db->is_cut || read_in_part(db->handle));
+             harden(db->handle) && (!database_is_cut(db) || read_in_part(db->handle));
         if (!ok) {
             (void)set_error(db, err);
         }
@@ -202,7 +202,6 @@ bool database_open(struct database *db, struct text_stream *stream, struct err *
     const char *own = input_path(stream->in);
     *db = (struct database){.size_bytes = input_bytes_total(stream->in),
                             .own_bytes = size_by_header(stream)};
-    db->is_cut = db->size_bytes < db->own_bytes;
     if (own != NULL && input_container(stream->in) == INPUT_PLAIN) {
         return open_path(db, own, err);
     }
@@ -210,7 +209,6 @@ bool database_open(struct database *db, struct text_stream *stream, struct err *
     if (!make_copy(stream, path, &db->size_bytes, err)) {
         return false;
     }
-    db->is_cut = db->size_bytes < db->own_bytes;
     /* SQLite keeps the file open; its name is needed no longer. */
     bool ok = open_path(db, path, err);
     (void)unlink(path);

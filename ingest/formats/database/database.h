@@ -18,8 +18,13 @@ struct database {
     sqlite3 *handle;
     uint64_t size_bytes;
     uint64_t own_bytes; /* what its header says; 0: nothing */
-    bool is_cut;        /* shorter than that: rows are missing */
 };
+
+/* Shorter than its header says: rows are missing. */
+static inline bool database_is_cut(const struct database *db)
+{
+    return db->size_bytes < db->own_bytes;
+}
 
 /* SQLite must seek: it reads the input's own file, or, where that is compressed or none, a copy in
  * TMPDIR (/tmp) that is unlinked at once. `stream` is at its first byte. Errors: ERR_UNSUPPORTED

@@ -51,7 +51,7 @@ static bool read_opened(struct recording *recording,
                         struct err *err)
 {
     struct err why = ERR_INIT;
-    recording->tables.is_damaged = recording->tables.db.is_cut;
+    recording->tables.is_damaged = database_is_cut(&recording->tables.db);
     bool has = false;
     if (!database_has_table(&recording->tables.db, "StringIds", &has, &why)) {
         *err = why;

@@ -122,6 +122,12 @@ int64_t tables_int(sqlite3_stmt *row, int column, int64_t none)
     }
 }
 
+uint32_t tables_number(sqlite3_stmt *row, int column)
+{
+    bool is_null = sqlite3_column_type(row, column) == SQLITE_NULL;
+    return is_null ? TABLES_NULL : (uint32_t)tables_int(row, column, 0);
+}
+
 const char *tables_text(sqlite3_stmt *row, int column, size_t *len)
 {
     bool is_text = sqlite3_column_type(row, column) == SQLITE_TEXT;
@@ -141,20 +147,6 @@ bool tables_find(struct tables *tables, const char *prefix, char name[TABLES_NAM
 {
     name[0] = '\0';
     return tables_find_next(tables, prefix, name);
-}
-
-int64_t tables_count(struct tables *tables, const char *table)
-{
-    struct err ignored = ERR_INIT;
-    sqlite3_stmt *rows = NULL;
-    int64_t count = 0;
-    if (tables_open(tables, table, "id", &rows, &ignored)) {
-        while (tables_next(tables, rows)) {
-            count++;
-        }
-    }
-    (void)sqlite3_finalize(rows);
-    return count;
 }
 
 bool tables_find_next(struct tables *tables, const char *prefix, char name[TABLES_NAME_BYTES])
@@ -179,6 +171,20 @@ bool tables_find_next(struct tables *tables, const char *prefix, char name[TABLE
     }
     (void)sqlite3_finalize(rows);
     return found;
+}
+
+int64_t tables_count(struct tables *tables, const char *table)
+{
+    struct err ignored = ERR_INIT;
+    sqlite3_stmt *rows = NULL;
+    int64_t count = 0;
+    if (tables_open(tables, table, "id", &rows, &ignored)) {
+        while (tables_next(tables, rows)) {
+            count++;
+        }
+    }
+    (void)sqlite3_finalize(rows);
+    return count;
 }
 
 /* ---- by id ---- */
@@ -247,8 +253,7 @@ bool tables_load_map(struct tables *tables,
         if (slot == NULL) {
             ok = err_set(err, ERR_NO_MEMORY, "no memory for the ids of a database");
         } else {
-            bool is_null = sqlite3_column_type(rows, 1) == SQLITE_NULL;
-            slot->value = is_null ? TABLES_NULL : (uint32_t)tables_int(rows, 1, 0);
+            slot->value = tables_number(rows, 1);
         }
     }
     (void)sqlite3_finalize(rows);

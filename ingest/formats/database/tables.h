@@ -36,13 +36,16 @@ bool tables_open(struct tables *tables,
 bool tables_next(struct tables *tables, sqlite3_stmt *rows);
 /* An integer, or a text that is one; `none` for anything else. */
 int64_t tables_int(sqlite3_stmt *row, int column, int64_t none);
+/* A number below 2^32, 0 for what is none; TABLES_NULL: not said. */
+#define TABLES_NULL UINT32_MAX
+uint32_t tables_number(sqlite3_stmt *row, int column);
 /* "" for what is no text. Valid until the next row. */
 const char *tables_text(sqlite3_stmt *row, int column, size_t *len);
 /* The first table, by name, that begins so; false: none. */
 bool tables_find(struct tables *tables, const char *prefix, char name[TABLES_NAME_BYTES]);
-bool tables_has(struct tables *tables, const char *table);
 /* The one behind `name`, by name, that begins so. */
 bool tables_find_next(struct tables *tables, const char *prefix, char name[TABLES_NAME_BYTES]);
+bool tables_has(struct tables *tables, const char *table);
 /* Rows that can be read; 0: no such table. */
 int64_t tables_count(struct tables *tables, const char *table);
 
@@ -63,9 +66,6 @@ bool id_texts_load(struct id_texts *texts,
                    struct err *err) KS_MUST_USE;
 /* "" for an unknown id. */
 const char *id_texts_get(const struct id_texts *texts, int64_t id);
-
-/* A number that is not said, of tables_load_map. */
-#define TABLES_NULL UINT32_MAX
 
 /* Numbers by id, below 2^32: `columns` are an id and a number. The later row counts. */
 bool tables_load_map(struct tables *tables,
