@@ -7,6 +7,7 @@
 #include "api/call.h"
 #include "api/problem.h"
 #include "api/route.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/base/text/json_small.h"
 #include "ingest/base/thread.h"
 
@@ -137,14 +138,10 @@ static bool is_traces_of_run(const char *path)
 /* The two ways of curl to upload want the one a slash at the end, and the other none. */
 static const char *slash_hint(const struct api_request *request)
 {
-    static const char nameless[] = "/traces/";
-    size_t len = strlen(request->path);
-    size_t tail = sizeof nameless - 1;
     if (strcmp(request->method, "PUT") == 0 && is_traces_of_run(request->path)) {
         return ": add a slash at the end, so that curl -T sends the file's name";
     }
-    if (strcmp(request->method, "POST") == 0 && len > tail &&
-        strcmp(request->path + len - tail, nameless) == 0) {
+    if (strcmp(request->method, "POST") == 0 && text_ends(request->path, "/traces/")) {
         return ": a form (curl -F) goes to the same address without the slash at its end";
     }
     return "";

@@ -21,14 +21,15 @@ bool inflate_zlib(
 {
     struct inflate_state *state = calloc(1, sizeof *state);
     size_t taken = 0;
-    int code = state == NULL ? ISAL_INVALID_BLOCK : ISAL_DECOMP_OK;
-    bool moves = state != NULL;
+    int code = ISAL_DECOMP_OK;
+    bool moves = true;
     *out_len = 0;
     *is_whole = false;
-    if (state != NULL) {
-        isal_inflate_init(state);
-        state->crc_flag = ISAL_ZLIB;
+    if (state == NULL) {
+        return false;
     }
+    isal_inflate_init(state);
+    state->crc_flag = ISAL_ZLIB;
     while (moves && is_sound(code) && !*is_whole && *out_len < cap) {
         const size_t give = step(len - taken);
         const size_t room = step(cap - *out_len);

@@ -36,6 +36,12 @@ static inline bool text_is_one_of(const char *text, const char *const *list, siz
 
 #define TEXT_IS_ONE_OF(text, list) text_is_one_of(text, list, sizeof(list) / sizeof *(list))
 
+/* Bytes of UTF-8's byte order mark in front, 0: none. */
+static inline size_t text_mark_bytes(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 static inline bool text_is_digit(char c)
 {
     return c >= '0' && c <= '9';

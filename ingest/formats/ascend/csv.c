@@ -18,9 +18,7 @@ static bool is_blank(char c)
 
 struct ascend_csv ascend_csv_of(const char *bytes, size_t len)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
-    bool has_mark = len >= 3 && memcmp(bytes, mark, 3) == 0;
-    return (struct ascend_csv){.at = bytes + (has_mark ? 3 : 0), .end = bytes + len, .line = 1};
+    return (struct ascend_csv){.at = bytes, .end = bytes + len, .line = 1};
 }
 
 void ascend_csv_cell(struct ascend_csv *csv, struct ascend_cell *cell, bool *is_last)

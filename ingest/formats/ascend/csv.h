@@ -42,7 +42,7 @@ bool ascend_csv_open(struct ascend_csv *csv,
                      size_t len,
                      const struct ascend_columns *columns,
                      struct ascend_fault *fault);
-/* A table from its header on, behind a byte order mark. */
+/* A table from its header on; a byte order mark is not before it. */
 struct ascend_csv ascend_csv_of(const char *bytes, size_t len);
 /* The next cell, of whatever column; *is_last: the row ends behind it. */
 void ascend_csv_cell(struct ascend_csv *csv, struct ascend_cell *cell, bool *is_last);

@@ -381,9 +381,9 @@ bool ascend_tables_add(struct ascend_tables *tables,
                        size_t len)
 {
     bool is_read = true;
-    bool has_mark = len >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0;
-    bytes += has_mark ? 3 : 0;
-    len -= has_mark ? 3 : 0;
+    size_t mark_bytes = text_mark_bytes(bytes, len);
+    bytes += mark_bytes;
+    len -= mark_bytes;
     tables->fault.text[0] = '\0';
     if (is_info(file_name)) {
         const char *digits = file_name + strlen(INFO) + (file_name[strlen(INFO)] == '_');

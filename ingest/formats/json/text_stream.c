@@ -1,10 +1,7 @@
 #include "ingest/formats/json/text_stream.h"
 
+#include "ingest/base/text/affix.h"
 #include "ingest/base/text/utf8.h"
-
-#include <string.h>
-
-#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 /* Bytes before `at` that are kept, for a character may begin there that has not been checked yet.
  */
@@ -80,11 +77,7 @@ bool text_stream_open(struct text_stream *stream, struct input *in, struct err *
 
 void text_stream_skip_mark(struct text_stream *stream)
 {
-    size_t mark_len = sizeof BYTE_ORDER_MARK - 1;
-    if ((size_t)(stream->end - stream->at) >= mark_len &&
-        memcmp(stream->at, BYTE_ORDER_MARK, mark_len) == 0) {
-        stream->at += mark_len;
-    }
+    stream->at += text_mark_bytes(stream->at, (size_t)(stream->end - stream->at));
 }
 
 bool text_stream_more(struct text_stream *stream, struct err *err)

@@ -1,6 +1,7 @@
 /* Worker threads: take a job whose memory is free, carry its file through, tell the store. */
 #include "ingest/base/memory/heap.h"
 #include "ingest/base/monotonic.h"
+#include "ingest/base/text/affix.h"
 #include "ingest/base/thread.h"
 #include "ingest/input/decode.h"
 #include "ingest/input/source.h"
@@ -39,10 +40,7 @@ static bool is_space(char c)
 /* Traces are JSON, also in archives; tables are not. */
 static bool holds_a_table(const char *text, size_t len)
 {
-    size_t at = 0;
-    if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
-        at = 3;
-    }
+    size_t at = text_mark_bytes(text, len);
     while (at < len && is_space(text[at])) {
         at++;
     }

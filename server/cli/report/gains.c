@@ -38,21 +38,15 @@ static const char *host_label(enum host_kind kind)
     return labels[kind];
 }
 
-/* The device that waited longest, NULL without one. */
-static const struct idle_lane *most_idle(const struct idle *idle)
+/* By what the host did, of the device that waited longest. */
+static void add_idle(struct list *list, const struct pipeline_details *details)
 {
+    const struct idle *idle = &details->idle;
     const struct idle_lane *most = NULL;
     for (size_t i = 0; i < idle->device_count; i++) {
         const struct idle_lane *lane = &idle->devices[i];
         most = most == NULL || lane->idle_ns > most->idle_ns ? lane : most;
     }
-    return most;
-}
-
-/* By what the host did, of the device that waited longest. */
-static void add_idle(struct list *list, const struct pipeline_details *details)
-{
-    const struct idle_lane *most = most_idle(&details->idle);
     for (int i = 0; most != NULL && i < HOST_KIND_COUNT; i++) {
         add(list, (struct gain){.what = "on the host no longer delay the device",
                                 .name = host_kind_text((enum host_kind)i),

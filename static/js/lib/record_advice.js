@@ -17,8 +17,11 @@ export async function recordAdvice(trace, view, signal, own = null) {
     return missing.find((item) => item.view === view)?.record ?? null;
 }
 
+/** "upload the whole folder": a sentence of its own. @param {string} text */
+const isInstruction = (text) => /^(upload|wrap) /.test(text);
+
 /** `with_stack=True`, but not a sentence. @param {string} text */
-export const isCode = (text) => /[=([]|--/.test(text) && !/^(upload|wrap) /.test(text);
+export const isCode = (text) => /[=([]|--/.test(text) && !isInstruction(text);
 
 /** The code of a text as code: "torch.profiler.profile(…) records both at once" is code up to its bracket. @param {string} text */
 function codeOf(text) {
@@ -26,8 +29,8 @@ function codeOf(text) {
     return call ? [h('code', null, call[1]), ` ${call[2]}`] : isCode(text) ? [h('code', null, text)] : [text];
 }
 
-/** After the sentence that says what is missing: "upload the whole folder" is an instruction of its own. @param {string} record */
-export const howTo = (record) => (/^(upload|wrap) /.test(record) ? [` ${record[0].toUpperCase()}${record.slice(1)}.`] : [' Record with ', codeOf(record), '.']);
+/** After the sentence that says what is missing. @param {string} record */
+export const howTo = (record) => (isInstruction(record) ? [` ${record[0].toUpperCase()}${record.slice(1)}.`] : [' Record with ', codeOf(record), '.']);
 
 /** A line under an empty view. @param {string | null} option */
 export const recordWith = (option) => (option ? h('p', null, howTo(option)) : null);
