@@ -377,6 +377,37 @@ bool causes_build(struct causes *causes, const struct trace *trace, enum causes_
            link_launches(causes) && list_streams(causes);
 }
 
+/* The streams of a device stand side by side: sorted by event number, then stably by start. */
+bool causes_device_work(const struct causes *causes,
+                        uint32_t *stream,
+                        uint32_t *work,
+                        uint32_t *count)
+{
+    const struct causes_stream *streams = causes->streams;
+    const uint32_t *unsorted = causes->by_stream + streams[*stream].first;
+    int64_t device = streams[*stream].device;
+    uint32_t end = *stream;
+    while (end < causes->stream_count && streams[end].device == device) {
+        end++;
+    }
+    *count = streams[end - 1].end - streams[*stream].first;
+    *stream = end;
+    int64_t *number = scratch_alloc(*count, sizeof *number);
+    uint32_t *order = scratch_alloc(*count, sizeof *order);
+    bool ok = number != NULL && order != NULL;
+    for (uint32_t i = 0; ok && i < *count; i++) {
+        number[i] = unsorted[i];
+        order[i] = i;
+    }
+    ok = ok && sort_by_key(order, *count, number);
+    for (uint32_t i = 0; ok && i < *count; i++) {
+        work[i] = unsorted[order[i]];
+    }
+    scratch_free(number);
+    scratch_free(order);
+    return ok && sort_by_key(work, *count, causes->trace->events.ts_ns);
+}
+
 void causes_free(struct causes *causes)
 {
     scratch_free(causes->role);

@@ -78,6 +78,14 @@ bool causes_build(struct causes *causes,
                   enum causes_last_step last_step) KS_MUST_USE;
 void causes_free(struct causes *causes);
 
+/* The work of the device whose streams begin at *stream, in order of start, then of the file, put
+ * into `work`, which has room for all of by_stream; *stream becomes the next device's. False
+ * without memory. */
+bool causes_device_work(const struct causes *causes,
+                        uint32_t *stream,
+                        uint32_t *work,
+                        uint32_t *count) KS_MUST_USE;
+
 static inline enum causes_role causes_role(const struct causes *causes, uint32_t event)
 {
     return (enum causes_role)causes->role[event];

@@ -4,8 +4,6 @@
 #include "ingest/base/saturating.h"
 #include "ingest/index/sort.h"
 
-#include <string.h>
-
 /* A gap as the walk of a lane finds it. */
 struct gap {
     int64_t start_ns, duration_ns;
@@ -121,33 +119,6 @@ static bool walk_streams(struct analysis *a)
     return ok;
 }
 
-/* The streams of a device stand side by side: sorted by event number, then stably by start. */
-static bool walk_device(struct analysis *a,
-                        uint32_t *work,
-                        uint32_t first,
-                        uint32_t end,
-                        uint32_t device,
-                        struct idle_lane *lane)
-{
-    const struct trace_events *events = &a->causes->trace->events;
-    int64_t *number = scratch_alloc(end - first, sizeof *number);
-    uint32_t *order = scratch_alloc(end - first, sizeof *order);
-    bool ok = number != NULL && order != NULL;
-    for (uint32_t i = first; ok && i < end; i++) {
-        number[i - first] = work[i];
-        order[i - first] = i - first;
-    }
-    ok = ok && sort_by_key(order, end - first, number);
-    for (uint32_t i = 0; ok && i < end - first; i++) {
-        work[first + i] = (uint32_t)number[order[i]];
-    }
-    ok = ok && sort_by_key(work + first, end - first, events->ts_ns) &&
-         walk_lane(a, work + first, end - first, device, true, lane);
-    scratch_free(number);
-    scratch_free(order);
-    return ok;
-}
-
 static bool walk_devices(struct analysis *a)
 {
     const struct causes *causes = a->causes;
@@ -155,20 +126,13 @@ static bool walk_devices(struct analysis *a)
     uint32_t *work = scratch_alloc(causes->device_count, sizeof *work);
     out->devices = arena_calloc(a->arena, causes->stream_count, sizeof *out->devices);
     bool ok = work != NULL && (out->devices != NULL || causes->stream_count == 0);
-    if (ok) {
-        memcpy(work, causes->by_stream, causes->device_count * sizeof *work);
-    }
     for (uint32_t i = 0; ok && i < causes->stream_count;) {
-        uint32_t first = i;
-        while (i < causes->stream_count &&
-               causes->streams[i].device == causes->streams[first].device) {
-            i++;
-        }
         uint32_t number = (uint32_t)out->device_count++;
         struct idle_lane *lane = &out->devices[number];
-        lane->device = causes->streams[first].device;
-        ok = walk_device(a, work, causes->streams[first].first, causes->streams[i - 1].end, number,
-                         lane);
+        uint32_t count;
+        lane->device = causes->streams[i].device;
+        ok = causes_device_work(causes, &i, work, &count) &&
+             walk_lane(a, work, count, number, true, lane);
     }
     scratch_free(work);
     return ok;

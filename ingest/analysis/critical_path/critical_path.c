@@ -444,15 +444,8 @@ static bool find_longest_wait(const struct analysis *a, int64_t *longest_ns)
     bool ok = work != NULL;
     *longest_ns = causes->device_count == 0 ? INT64_MAX : 0;
     for (uint32_t i = 0; ok && i < causes->stream_count;) {
-        uint32_t stream = i;
-        uint32_t first = causes->streams[i].first;
-        while (i < causes->stream_count &&
-               causes->streams[i].device == causes->streams[stream].device) {
-            i++;
-        }
-        uint32_t count = causes->streams[i - 1].end - first;
-        memcpy(work, causes->by_stream + first, count * sizeof *work);
-        ok = sort_by_key(work, count, causes->trace->events.ts_ns);
+        uint32_t count;
+        ok = causes_device_work(causes, &i, work, &count);
         *longest_ns = i64_max(*longest_ns,
                               ok ? waits_within(causes->trace, work, count, start_ns, end_ns) : 0);
     }
