@@ -87,9 +87,20 @@ class Documents(unittest.TestCase):
             told = {name for name in re.findall(r'(?<![\w-])--[a-z][a-z-]+', read(path))}
             self.assertEqual({name for name in told - known if name != '--some-name'}, set(), path)
 
+    def test_commands_in_words_have_their_options(self):
+        for name in ('README.md', 'deploy/README.md', 'deploy/using.md', 'deploy/operating.md', 'deploy/cluster/README.md'):
+            text = read(name).replace('\\\n', ' ')
+            commands = re.findall(r'(?<![\w./-])kinetoscope ([a-z]+)\b([^`\n#;]*)', ' '.join(re.findall(r'(?<!`)`[^`\n]+`|```[^`]*```', text)))
+            self.assertTrue(commands, name)
+            for command, words in commands:
+                answer = kinetoscope.run_program('help', command)
+                self.assertEqual(answer.returncode, 0, '%s: %s' % (name, command))
+                known = set(re.findall(r'^  (--[a-z-]+)', answer.stdout.decode(), re.M))
+                self.assertEqual(set(re.findall(r'(?<![\w-])--[a-z][a-z-]+', words)) - known, set(), '%s: %s' % (name, command))
+
     def test_paths_named_in_words_exist(self):
-        for name in ('CONTRIBUTING.md', 'SECURITY.md', 'deploy/operating.md', 'deploy/cluster/README.md'):
-            paths = re.findall(r'`(?:\./)?((?:ingest|api|server|static|tests|deploy)/[^`\s]*)', read(name)) + re.findall(r'\]\(([^)#]+)', read(name))
+        for name in ('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'deploy/using.md', 'deploy/operating.md', 'deploy/cluster/README.md'):
+            paths = re.findall(r'`(?:\./)?((?:ingest|api|server|static|tests|deploy)/[^`\s]*)', read(name)) + re.findall(r'\]\(([^)#:]+)[)#]', read(name))
             self.assertGreater(len(paths), 1)
             for path in paths:
                 places = ROOT / path.rstrip('…'), (ROOT / name).parent / path
