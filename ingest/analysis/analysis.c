@@ -2,6 +2,7 @@
 
 #include "ingest/analysis/call_tree/call_tree.h"
 #include "ingest/analysis/collectives/collectives.h"
+#include "ingest/analysis/contents/contents.h"
 #include "ingest/analysis/history/metrics.h"
 #include "ingest/analysis/modules/modules.h"
 #include "ingest/analysis/operators/calls.h"
@@ -45,6 +46,9 @@ static bool choose_events(struct indexed_analysis *a)
     bool ok =
         classify_events(&run->sel, &a->index, run->wants->kernel_rules, &run->results->warnings);
     index_drop_in_time(&a->index);
+    if (ok && run->sel.listed_count > 0) {
+        run->sel.zero_ns = contents_start(run->trace, run->sel.first_ns);
+    }
     return ok;
 }
 

@@ -12,9 +12,9 @@ void analysis_set_bounds(struct analysis *run)
     struct trace_results *results = run->results;
     results->event_count = run->trace->events.count;
     results->decimal_times = run->trace->decimal_times;
-    results->first_event_ns = run->sel.first_ns;
-    results->start_ns = saturating_add(run->trace->base_time_ns, run->sel.first_ns);
-    results->duration_ns = saturating_sub(run->sel.last_ns, run->sel.first_ns);
+    results->first_event_ns = run->sel.zero_ns;
+    results->start_ns = saturating_add(run->trace->base_time_ns, run->sel.zero_ns);
+    results->duration_ns = saturating_sub(run->sel.last_ns, run->sel.zero_ns);
     results->mlu = run->sel.mlu;
 }
 

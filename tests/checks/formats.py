@@ -524,6 +524,28 @@ class Ascend(unittest.TestCase):
             (first, *had), (second, *later) = curve['points']
             self.assertEqual((second - first, had, later), (1000, [1572864, 4194304], [262144, 8388608]))
 
+    def test_positions_count_from_the_first_counter(self):
+        """Everything that stands somewhere in a folder moves by as much as its first counter is before its first slice."""
+        files = recordings.unpacked(recordings.ascend_folder())
+        path = next(path for path in files if path.endswith('trace_view.json'))
+        events = json.loads(files[path])
+        for event in events:
+            event.update({'ts': '999990.000'} if event['ph'] == 'C' else {})
+        files[path] = json.dumps(events).encode()
+        with kinetoscope.Server() as server:
+            found = []
+            for run, content in (('one', recordings.ascend_folder()), ('two', recordings.archive(files, 'tar'))):
+                trace = upload(server, run, 'folder.tar', content)
+                base = '/api/v1/traces/%d/' % trace['id']
+                step, = server.get(base + 'steps').json()['rows']
+                timeline = server.get(base + 'timeline').json()
+                curve, = server.get(base + 'memory/curve').json()['devices']
+                spot = server.get(base + 'events/%d' % next(at for at in range(trace['events']) if server.get(base + 'events/%d' % at).json()['name'] == 'MatMulV2')).json()
+                found.append([step['start_ns'], step['device_start_ns'], server.get(base + 'contents').json()['collectives'][0]['start_ns'], curve['points'][0][0], spot['start_ns'],
+                              -int(server.get('/api/v1/traces/%d' % trace['id']).json()['start_clock_ns']), timeline['end_ns']])
+            self.assertEqual([late - early for early, late in zip(*found)], [10000] * 7)
+            self.assertEqual(found[1][:2], [10000, 110125])
+
 
     def test_long_folder(self):
         """Events that begin in one window of the file and end in the next keep every byte."""

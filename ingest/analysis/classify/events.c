@@ -134,6 +134,7 @@ static bool list_events(struct event_classes *sel, const struct trace_index *ind
         return false;
     }
     fill_lists(sel, index);
+    sel->listed_count = kept;
     sel->first_ns = INT64_MAX;
     uint32_t *items = sel->listed;
     for (int list = 0; list < LIST_COUNT; list++) {
@@ -147,6 +148,7 @@ static bool list_events(struct event_classes *sel, const struct trace_index *ind
     }
     sel->first_ns = kept == 0 ? 0 : sel->first_ns;
     sel->last_ns = kept == 0 ? 0 : sel->last_ns;
+    sel->zero_ns = sel->first_ns;
     return true;
 }
 

@@ -44,6 +44,7 @@ struct event_classes {
                        accelerator are kernels; INDEX_OTHER: it does not count */
     struct events_in_time lists[LIST_COUNT];
     uint32_t *listed; /* all of them */
+    size_t listed_count;
     uint32_t class_count[INDEX_CLASS_COUNT];
     const struct kernel_rules *kernel_rules; /* of one's own; NULL: none */
     const uint32_t *name;            /* name id by event, without the prefixes of Lightning */
@@ -54,6 +55,7 @@ struct event_classes {
     bool is_ours;                    /* by an index; otherwise the annex's rules apply */
     const struct event_clock *clock; /* of one's own; NULL: nanoseconds (times.h) */
     int64_t first_ns, last_ns; /* smallest start and largest end of kept events; 0 without any */
+    int64_t zero_ns; /* where positions count from: first_ns, or what the caller sets behind it */
 };
 
 /* By an index with in_time. `own` as for kernel_class_of(). False without memory; `sel` must be

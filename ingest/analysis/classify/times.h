@@ -33,10 +33,10 @@ static inline int64_t times_duration(const struct event_classes *sel, uint32_t e
                               : times_end(sel, event) - times_start(sel, event);
 }
 
-/* A point in time, relative to the first event. */
+/* A point in time, relative to the trace's start. */
 static inline int64_t times_position(const struct event_classes *sel, int64_t time)
 {
-    return sel->clock == NULL ? saturating_sub(time, sel->first_ns) : time;
+    return sel->clock == NULL ? saturating_sub(time, sel->zero_ns) : time;
 }
 
 /* A length as a weight of means: microseconds, or ticks of the clock. */

@@ -137,6 +137,17 @@ static void count_roles(const struct trace *trace, struct contents *out)
     }
 }
 
+int64_t contents_start(const struct trace *trace, int64_t first_ns)
+{
+    const struct trace_events *events = &trace->events;
+    int64_t start_ns = first_ns;
+    for (uint32_t i = 0; trace->recorded != NULL && i < events->count; i++) {
+        bool is_before = events->ts_ns[i] < start_ns && (trace_flags(events, i) & EVENT_NO_TS) == 0;
+        start_ns = is_before && role_of(trace, i) != ROLE_NONE ? events->ts_ns[i] : start_ns;
+    }
+    return start_ns;
+}
+
 /* ---- links ---- */
 
 /* A file of PyTorch's profiler tells by correlation ids; other recorders' have been counted. */

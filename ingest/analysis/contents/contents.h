@@ -62,6 +62,10 @@ bool contents_analyse(const struct trace *trace,
                       struct arena *arena,
                       struct contents *out) KS_MUST_USE;
 
+/* Where the positions of a trace count from, in times of its events: the earliest of its records,
+ * whatever their role [FMT-0.1c]; of a trace that is no other recorder's, `first_ns`. */
+int64_t contents_start(const struct trace *trace, int64_t first_ns);
+
 struct named_row {
     const char *name;
     int64_t calls, total_ns, min_ns, max_ns;

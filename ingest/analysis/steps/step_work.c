@@ -39,8 +39,8 @@ fill_steps(struct step_row *rows, const struct event_classes *sel, const struct 
     }
     for (uint32_t i = 0; i < index->step_count; i++) {
         if (rows[i].device_start_ns != RESULTS_NO_TIME) {
-            rows[i].device_start_ns = saturating_sub(rows[i].device_start_ns, sel->first_ns);
-            rows[i].device_end_ns = saturating_sub(rows[i].device_end_ns, sel->first_ns);
+            rows[i].device_start_ns = times_position(sel, rows[i].device_start_ns);
+            rows[i].device_end_ns = times_position(sel, rows[i].device_end_ns);
         }
     }
 }
