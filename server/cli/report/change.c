@@ -26,19 +26,16 @@ static void cells_of_sides(struct prose *p, const double ns[SIDE_COUNT])
     cell_delta(p, ns[SIDE_CANDIDATE] - ns[SIDE_BASE]);
 }
 
-static void begin_table(struct prose *p, const char *first)
+static void begin_table(struct prose *p, const char *first, const char *last)
 {
-    prose_begin_table(p);
-    report_table_column(&p->table, first, true);
-    report_table_column(&p->table, "base", false);
-    report_table_column(&p->table, "candidate", false);
-    report_table_column(&p->table, "difference", false);
+    PROSE_BEGIN_TABLE(p, TEXTS(first), NUMBERS("base"), NUMBERS("candidate"), NUMBERS("difference"),
+                      NUMBERS(last));
 }
 
 static void section_categories(struct prose *p, const struct step_change *step)
 {
     prose_heading(p, 2, step->per_step ? "The step by category, mean" : "The trace by category");
-    begin_table(p, "category");
+    begin_table(p, "category", "");
     for (int category = 0; category < TIME_CATEGORY_COUNT; category++) {
         const double *ns = step->category_ns[category];
         if (ns[SIDE_BASE] != 0 || ns[SIDE_CANDIDATE] != 0) {
@@ -74,8 +71,7 @@ static void section_names(struct prose *p,
         return;
     }
     prose_heading(p, 2, title);
-    begin_table(p, first);
-    report_table_column(&p->table, "change", false);
+    begin_table(p, first, "change");
     for (size_t i = 0; i < count; i++) {
         prose_cell_name(p, rows[i].row->name, TEXT_NAME_SHORT);
         cells_of_sides(p, rows[i].ns);
@@ -122,12 +118,8 @@ static void section_causes(struct prose *p, const struct cause_change *causes, b
     char text[TEXT_FIGURE_BYTES];
     prose_heading(p, 2, per_step ? "Idle time and efficiency, a step" : "Idle time and efficiency");
     if (causes->count > 0) {
-        prose_begin_table(p);
-        report_table_column(&p->table, "of", true);
-        report_table_column(&p->table, "figure", true);
-        report_table_column(&p->table, "base", false);
-        report_table_column(&p->table, "candidate", false);
-        report_table_column(&p->table, "difference", false);
+        PROSE_BEGIN_TABLE(p, TEXTS("of"), TEXTS("figure"), NUMBERS("base"), NUMBERS("candidate"),
+                          NUMBERS("difference"));
         for (size_t i = 0; i < causes->count; i++) {
             const struct cause_change_row *row = &causes->rows[i];
             if (row->base == 0 && row->candidate == 0) {

@@ -57,10 +57,7 @@ static void section_takers(struct prose *p, size_t limit)
     }
     size_t count = merge_takers(takers, results->cycle_use_count);
     qsort(takers, count, sizeof *takers, by_beta);
-    prose_begin_table(p);
-    report_table_column(&p->table, "function", true);
-    report_table_column(&p->table, "device", true);
-    report_table_column(&p->table, "share of a cycle", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("function"), TEXTS("device"), NUMBERS("share of a cycle"));
     for (size_t i = 0; i < count && i < limit; i++) {
         prose_cell_name(p, takers[i].function, TEXT_NAME_SHORT);
         prose_cell_clean(p, takers[i].device);
@@ -87,12 +84,8 @@ static void section_kinds(struct prose *p)
         kind->sum_us += us;
         kind->count++;
     }
-    prose_begin_table(p);
-    report_table_column(&p->table, "kind", true);
-    report_table_column(&p->table, "cycles", false);
-    report_table_column(&p->table, "mean", false);
-    report_table_column(&p->table, "shortest", false);
-    report_table_column(&p->table, "longest", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("kind"), NUMBERS("cycles"), NUMBERS("mean"), NUMBERS("shortest"),
+                      NUMBERS("longest"));
     for (int i = 0; i < CYCLE_KIND_COUNT; i++) {
         const struct kind_lengths *kind = &kinds[i];
         if (kind->count > 0) {

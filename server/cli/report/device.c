@@ -26,15 +26,9 @@ static void row_of_block(struct prose *p, const char *name, const struct device_
 static void section_windows(struct prose *p, const struct device_time_blocks *blocks)
 {
     prose_heading(p, 3, "Device time");
-    prose_begin_table(p);
-    report_table_column(&p->table, "over", true);
-    report_table_column(&p->table, "length", false);
-    report_table_column(&p->table, "busy", false);
-    report_table_column(&p->table, "utilisation", false);
-    report_table_column(&p->table, "computing", false);
-    report_table_column(&p->table, "exposed communication", false);
-    report_table_column(&p->table, "exposed copies", false);
-    report_table_column(&p->table, "idle", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("over"), NUMBERS("length"), NUMBERS("busy"), NUMBERS("utilisation"),
+                      NUMBERS("computing"), NUMBERS("exposed communication"),
+                      NUMBERS("exposed copies"), NUMBERS("idle"));
     row_of_block(p, "the device's window", &blocks->window);
     if (blocks->launched.events != blocks->window.events) {
         row_of_block(p, "launched work", &blocks->launched);
@@ -54,12 +48,8 @@ static void section_classes(struct prose *p,
         return;
     }
     prose_heading(p, 3, title);
-    prose_begin_table(p);
-    report_table_column(&p->table, what, true);
-    report_table_column(&p->table, "events", false);
-    report_table_column(&p->table, "time", false);
-    report_table_column(&p->table, "share", false);
-    report_table_column(&p->table, "busy", false);
+    PROSE_BEGIN_TABLE(p, TEXTS(what), NUMBERS("events"), NUMBERS("time"), NUMBERS("share"),
+                      NUMBERS("busy"));
     for (size_t i = 0; i < count; i++) {
         prose_cell_clean(p, classes[i].name);
         prose_cell_count(p, classes[i].events);
@@ -110,15 +100,9 @@ void report_engine_steps(struct prose *p, const struct engine_steps *steps)
     (void)snprintf(title, sizeof title, "Steps of the engine (%s annotations)",
                    engine_text(steps->engine));
     prose_heading(p, 3, title);
-    prose_begin_table(p);
-    report_table_column(&p->table, "phase", true);
-    report_table_column(&p->table, "steps", false);
-    report_table_column(&p->table, "requests", false);
-    report_table_column(&p->table, "tokens", false);
-    report_table_column(&p->table, "host a step", false);
-    report_table_column(&p->table, "device a step", false);
-    report_table_column(&p->table, "device", false);
-    report_table_column(&p->table, "mostly", true);
+    PROSE_BEGIN_TABLE(p, TEXTS("phase"), NUMBERS("steps"), NUMBERS("requests"), NUMBERS("tokens"),
+                      NUMBERS("host a step"), NUMBERS("device a step"), NUMBERS("device"),
+                      TEXTS("mostly"));
     for (size_t i = 0; i < steps->phase_count; i++) {
         row_of_phase(p, &steps->phases[i]);
     }
@@ -132,14 +116,8 @@ static void
 section_rows(struct prose *p, const char *title, const char *what, const struct slices *slices)
 {
     prose_heading(p, 3, title);
-    prose_begin_table(p);
-    report_table_column(&p->table, what, true);
-    report_table_column(&p->table, "slices", false);
-    report_table_column(&p->table, "total", false);
-    report_table_column(&p->table, "self", false);
-    report_table_column(&p->table, "median", false);
-    report_table_column(&p->table, "busy", false);
-    report_table_column(&p->table, "busy share", false);
+    PROSE_BEGIN_TABLE(p, TEXTS(what), NUMBERS("slices"), NUMBERS("total"), NUMBERS("self"),
+                      NUMBERS("median"), NUMBERS("busy"), NUMBERS("busy share"));
     for (size_t i = 0; i < slices->count && i < PROSE_TOP_ROWS; i++) {
         const struct slices_row *row = &slices->rows[i];
         prose_cell_name(p, row->key, TEXT_NAME_FULL);

@@ -171,16 +171,9 @@ void report_gains(struct prose *p, const struct pipeline_details *details)
         return;
     }
     prose_heading(p, 3, "What to do first");
-    prose_begin_table(p);
-    report_table_column(&p->table, "if this", true);
-    report_table_column(&p->table, "would", true);
-    if (has_sources) {
-        report_table_column(&p->table, "at", true);
-    }
-    report_table_column(&p->table, "saved at most", false);
-    prose_column_step(p, steps);
-    report_table_column(&p->table, "of", false);
-    report_table_column(&p->table, "share", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("if this"), TEXTS("would"), TEXTS(has_sources ? "at" : ""),
+                      NUMBERS("saved at most"), NUMBERS_A_STEP(steps), NUMBERS("of"),
+                      NUMBERS("share"));
     for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
         if (gains[i].label != NULL) {
             report_table_cell(&p->table, gains[i].label);

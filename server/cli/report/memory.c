@@ -23,15 +23,10 @@ static void cell_bytes(struct prose *p, int64_t bytes)
 static void section_devices(struct prose *p, const struct memory_snapshot *snapshot)
 {
     prose_heading(p, 3, "Memory of each device");
-    prose_begin_table(p);
-    report_table_column(&p->table, "id", false);
-    report_table_column(&p->table, "peak allocated", false);
-    report_table_column(&p->table, "peak reserved", false);
-    report_table_column(&p->table, "allocated at the end", false);
-    report_table_column(&p->table, "reserved at the end", false);
-    report_table_column(&p->table, "before the recording", false);
-    report_table_column(&p->table, "live blocks", false);
-    report_table_column(&p->table, "out of memory", false);
+    PROSE_BEGIN_TABLE(p, NUMBERS("id"), NUMBERS("peak allocated"), NUMBERS("peak reserved"),
+                      NUMBERS("allocated at the end"), NUMBERS("reserved at the end"),
+                      NUMBERS("before the recording"), NUMBERS("live blocks"),
+                      NUMBERS("out of memory"));
     for (size_t i = 0; i < snapshot->device_count; i++) {
         struct snapshot_figures figures;
         if (!snapshot_figures_of(snapshot, &snapshot->devices[i], &p->arena, &figures)) {
@@ -64,11 +59,7 @@ static void section_holders(struct prose *p, const struct memory_snapshot *snaps
         return;
     }
     prose_heading(p, 3, "Who holds memory at the peak, by source line");
-    prose_begin_table(p);
-    report_table_column(&p->table, "frame", true);
-    report_table_column(&p->table, "blocks", false);
-    report_table_column(&p->table, "bytes", false);
-    report_table_column(&p->table, "share", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("frame"), NUMBERS("blocks"), NUMBERS("bytes"), NUMBERS("share"));
     for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
         prose_cell_clean(p, rows[i].frame);
         prose_cell_count(p, rows[i].blocks);

@@ -136,14 +136,8 @@ void report_places(struct prose *p, const struct pipeline_details *details)
         return;
     }
     prose_heading(p, 3, "Where the time goes");
-    prose_begin_table(p);
-    report_table_column(&p->table, "device work", true);
-    report_table_column(&p->table, "launched by", true);
-    report_table_column(&p->table, "at", true);
-    report_table_column(&p->table, "calls", false);
-    report_table_column(&p->table, "total", false);
-    prose_column_step(p, steps);
-    report_table_column(&p->table, "share", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("device work"), TEXTS("launched by"), TEXTS("at"), NUMBERS("calls"),
+                      NUMBERS("total"), NUMBERS_A_STEP(steps), NUMBERS("share"));
     for (size_t i = 0; i < count; i++) {
         prose_cell_name(p, places[i].name, TEXT_NAME_SHORT);
         prose_cell_clean(p, places[i].operator_name == NULL ? "-" : places[i].operator_name);
@@ -170,15 +164,9 @@ void report_overlaps(struct prose *p, const struct pipeline_details *details)
         prose_bullet(p, "neither communication nor copies: nothing to run beside computing");
         return;
     }
-    prose_begin_table(p);
-    report_table_column(&p->table, "device", false);
-    report_table_column(&p->table, "what", true);
-    report_table_column(&p->table, "time", false);
-    report_table_column(&p->table, "exposed", false);
-    report_table_column(&p->table, "saved at most", false);
-    prose_column_step(p, steps);
-    report_table_column(&p->table, "of", false);
-    report_table_column(&p->table, "share", false);
+    PROSE_BEGIN_TABLE(p, NUMBERS("device"), TEXTS("what"), NUMBERS("time"), NUMBERS("exposed"),
+                      NUMBERS("saved at most"), NUMBERS_A_STEP(steps), NUMBERS("of"),
+                      NUMBERS("share"));
     for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
         const struct overlap *row = &overlaps[i];
         prose_cell_count(p, row->device);

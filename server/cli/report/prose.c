@@ -64,13 +64,6 @@ void prose_cell_count(struct prose *p, int64_t count)
     report_table_cell(&p->table, text);
 }
 
-void prose_column_step(struct prose *p, int64_t steps)
-{
-    if (steps > 0) {
-        report_table_column(&p->table, "a step", false);
-    }
-}
-
 void prose_cell_step(struct prose *p, double ns, int64_t steps)
 {
     if (steps > 0) {
@@ -88,11 +81,6 @@ void prose_cell_share(struct prose *p, double share)
     char text[TEXT_FIGURE_BYTES];
     text_share(text, share);
     report_table_cell(&p->table, text);
-}
-
-void prose_begin_table(struct prose *p)
-{
-    report_table_init(&p->table, &p->arena);
 }
 
 void prose_end_table(struct prose *p)

@@ -36,8 +36,20 @@ void prose_text(struct prose *p, const char *text);
 void prose_heading(struct prose *p, unsigned level, const char *text);
 /* Appends a list item; the text is made safe. */
 void prose_bullet(struct prose *p, const char *text);
-/* A table: begin, its columns (report_table_column), its cells, end. */
-void prose_begin_table(struct prose *p);
+/* A table: begin with the list of its columns (NUMBERS, TEXTS), its cells, end. */
+#define PROSE_BEGIN_TABLE(p, ...)               \
+    report_table_init(&(p)->table, &(p)->arena, \
+                      (const struct report_column[]){__VA_ARGS__, {NULL, false}})
+#define NUMBERS(head) \
+    {                 \
+        (head), false \
+    }
+#define TEXTS(head)  \
+    {                \
+        (head), true \
+    }
+/* What something costs a step; its cells are prose_cell_step. */
+#define NUMBERS_A_STEP(steps) NUMBERS((steps) > 0 ? "a step" : "")
 void prose_end_table(struct prose *p);
 void prose_cell_name(struct prose *p, const char *name, enum text_name how);
 void prose_cell_clean(struct prose *p, const char *text);
@@ -46,8 +58,7 @@ void prose_cell_source(struct prose *p, const char *source);
 void prose_cell_time(struct prose *p, double ns);
 void prose_cell_count(struct prose *p, int64_t count);
 void prose_cell_share(struct prose *p, double share); /* NaN: not known */
-/* A column of what something costs a step, and its cells; neither where there are no steps. */
-void prose_column_step(struct prose *p, int64_t steps);
+/* No cell where there are no steps, as NUMBERS_A_STEP has no column. */
 void prose_cell_step(struct prose *p, double ns, int64_t steps);
 /* part / whole; NaN when the whole is 0 */
 double prose_ratio(double part, double whole);

@@ -65,10 +65,7 @@ static void section_breakdown(struct prose *p)
                                          : "Time of the whole trace (no steps)",
                    p->results->step_count);
     prose_heading(p, 3, title);
-    prose_begin_table(p);
-    report_table_column(&p->table, "where", true);
-    report_table_column(&p->table, "time", false);
-    report_table_column(&p->table, "share", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("where"), NUMBERS("time"), NUMBERS("share"));
     for (int role = 0; role < TIME_CATEGORY_COUNT; role++) {
         if (render_shows_time_category(p->results, (enum time_category)role)) {
             double mean_ns = render_mean_cost_ns(p->results, (enum time_category)role);
@@ -90,14 +87,9 @@ static void section_steps(struct prose *p)
         return;
     }
     prose_heading(p, 3, "Steps");
-    prose_begin_table(p);
-    report_table_column(&p->table, "step", true);
-    report_table_column(&p->table, "time", false);
-    report_table_column(&p->table, "kernel", false);
-    if (results->has_communication) {
-        report_table_column(&p->table, "communication", false);
-    }
-    report_table_column(&p->table, "data loader", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("step"), NUMBERS("time"), NUMBERS("kernel"),
+                      NUMBERS(results->has_communication ? "communication" : ""),
+                      NUMBERS("data loader"));
     for (size_t i = 0; i < results->step_count && i < STEP_ROWS; i++) {
         const struct step_row *step = &results->steps[i];
         prose_cell_clean(p, step->name);
@@ -120,15 +112,10 @@ static void section_devices(struct prose *p)
         return;
     }
     prose_heading(p, 3, "Devices");
-    prose_begin_table(p);
-    report_table_column(&p->table, "id", false);
-    report_table_column(&p->table, "name", true);
-    report_table_column(&p->table, "memory", false);
-    report_table_column(
-        &p->table, p->results->has_steps ? "busy, of the steps" : "busy, of its window", false);
-    report_table_column(&p->table, "SM efficiency", false);
-    report_table_column(&p->table, "occupancy", false);
-    report_table_column(&p->table, results_matrix_units(p->results), false);
+    PROSE_BEGIN_TABLE(p, NUMBERS("id"), TEXTS("name"), NUMBERS("memory"),
+                      NUMBERS(p->results->has_steps ? "busy, of the steps" : "busy, of its window"),
+                      NUMBERS("SM efficiency"), NUMBERS("occupancy"),
+                      NUMBERS(results_matrix_units(p->results)));
     for (size_t i = 0; i < p->results->device_count; i++) {
         const struct device_row *device = &p->results->devices[i];
         char memory[TEXT_FIGURE_BYTES] = "-";
@@ -196,14 +183,9 @@ static void section_operators(struct prose *p, const struct pipeline_details *de
     qsort(ranking, count, sizeof ranking[0], compare_ranked);
     prose_heading(p, 3,
                   by_device ? "Operators by device self time" : "Operators by host self time");
-    prose_begin_table(p);
-    report_table_column(&p->table, "operator", true);
-    report_table_column(&p->table, "calls", false);
-    if (by_device) {
-        report_table_column(&p->table, "device self", false);
-    }
-    report_table_column(&p->table, "host self", false);
-    report_table_column(&p->table, "share", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("operator"), NUMBERS("calls"),
+                      NUMBERS(by_device ? "device self" : ""), NUMBERS("host self"),
+                      NUMBERS("share"));
     for (size_t i = 0; i < count && i < PROSE_TOP_ROWS; i++) {
         const struct operator_row *row = &rows[ranking[i].at];
         prose_cell_name(p, row->name, TEXT_NAME_SHORT);
@@ -253,13 +235,8 @@ static void section_kernels(struct prose *p)
     }
     qsort(ranking, results->kernel_count, sizeof ranking[0], compare_ranked);
     prose_heading(p, 3, "Kernels by total time");
-    prose_begin_table(p);
-    report_table_column(&p->table, "kernel", true);
-    report_table_column(&p->table, "calls", false);
-    report_table_column(&p->table, "total", false);
-    report_table_column(&p->table, "median", false);
-    report_table_column(&p->table, "share", false);
-    report_table_column(&p->table, results_matrix_units(p->results), true);
+    PROSE_BEGIN_TABLE(p, TEXTS("kernel"), NUMBERS("calls"), NUMBERS("total"), NUMBERS("median"),
+                      NUMBERS("share"), TEXTS(results_matrix_units(p->results)));
     for (size_t i = 0; i < results->kernel_count && i < PROSE_TOP_ROWS; i++) {
         const struct kernel_row *row = &results->kernels[ranking[i].at];
         prose_cell_name(p, row->name,

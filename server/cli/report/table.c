@@ -4,18 +4,19 @@
 
 #include <string.h>
 
-void report_table_init(struct report_table *table, struct arena *arena)
+void report_table_init(struct report_table *table,
+                       struct arena *arena,
+                       const struct report_column *columns)
 {
     table->arena = arena;
     table->column_count = 0;
     table->cell_count = 0;
-}
-
-void report_table_column(struct report_table *table, const char *head, bool is_text)
-{
-    table->heads[table->column_count] = head;
-    table->is_text[table->column_count] = is_text;
-    table->column_count++;
+    for (; columns->head != NULL; columns++) {
+        if (columns->head[0] != '\0') {
+            table->heads[table->column_count] = columns->head;
+            table->is_text[table->column_count++] = columns->is_text;
+        }
+    }
 }
 
 void report_table_cell(struct report_table *table, const char *text)

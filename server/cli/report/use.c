@@ -15,14 +15,8 @@ static void section_totals(struct prose *p)
 {
     const struct kernel_utilisation_totals *totals = &p->results->kernel_utilisation_totals;
     prose_heading(p, 3, "Use of the device while kernels ran");
-    prose_begin_table(p);
-    report_table_column(&p->table, "launches", false);
-    report_table_column(&p->table, "kernels", false);
-    report_table_column(&p->table, "time", false);
-    report_table_column(&p->table, "tensor", false);
-    report_table_column(&p->table, "DRAM", false);
-    report_table_column(&p->table, "SM", false);
-    report_table_column(&p->table, "headroom", false);
+    PROSE_BEGIN_TABLE(p, NUMBERS("launches"), NUMBERS("kernels"), NUMBERS("time"),
+                      NUMBERS("tensor"), NUMBERS("DRAM"), NUMBERS("SM"), NUMBERS("headroom"));
     prose_cell_count(p, totals->launches);
     prose_cell_count(p, totals->kernels);
     prose_cell_time(p, (double)totals->total_ns);
@@ -37,11 +31,7 @@ static void section_classes(struct prose *p)
 {
     const struct kernel_utilisation_totals *totals = &p->results->kernel_utilisation_totals;
     prose_heading(p, 3, "Time by class (low: below a third of the peak)");
-    prose_begin_table(p);
-    report_table_column(&p->table, "class", true);
-    report_table_column(&p->table, "launches", false);
-    report_table_column(&p->table, "time", false);
-    report_table_column(&p->table, "share", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("class"), NUMBERS("launches"), NUMBERS("time"), NUMBERS("share"));
     for (int use = 0; use < USE_CLASS_COUNT; use++) {
         if (totals->class_launches[use] > 0) {
             report_table_cell(&p->table, class_label((enum use_class)use));
@@ -58,15 +48,8 @@ static void section_rows(struct prose *p)
 {
     const struct trace_results *results = p->results;
     prose_heading(p, 3, "Kernels by total time");
-    prose_begin_table(p);
-    report_table_column(&p->table, "kernel", true);
-    report_table_column(&p->table, "launches", false);
-    report_table_column(&p->table, "total", false);
-    report_table_column(&p->table, "share", false);
-    report_table_column(&p->table, "tensor", false);
-    report_table_column(&p->table, "DRAM", false);
-    report_table_column(&p->table, "SM", false);
-    report_table_column(&p->table, "class", true);
+    PROSE_BEGIN_TABLE(p, TEXTS("kernel"), NUMBERS("launches"), NUMBERS("total"), NUMBERS("share"),
+                      NUMBERS("tensor"), NUMBERS("DRAM"), NUMBERS("SM"), TEXTS("class"));
     for (size_t i = 0; i < results->kernel_utilisation_count && i < PROSE_TOP_ROWS; i++) {
         const struct kernel_utilisation_row *row = &results->kernel_utilisation[i];
         prose_cell_name(p, row->name, TEXT_NAME_SHORT);
@@ -88,10 +71,7 @@ static void section_transfers(struct prose *p)
         return;
     }
     prose_heading(p, 3, "Copies and sets of memory");
-    prose_begin_table(p);
-    report_table_column(&p->table, "operation", true);
-    report_table_column(&p->table, "times", false);
-    report_table_column(&p->table, "total", false);
+    PROSE_BEGIN_TABLE(p, TEXTS("operation"), NUMBERS("times"), NUMBERS("total"));
     for (size_t i = 0; i < p->results->transfer_count && i < PROSE_TOP_ROWS; i++) {
         const struct transfer_row *row = &p->results->transfers[i];
         prose_cell_clean(p, row->name);

@@ -146,9 +146,9 @@ static void tables_align_by_characters(void **state)
     struct arena arena;
     arena_init(&arena, 0);
     struct report_table table;
-    report_table_init(&table, &arena);
-    report_table_column(&table, "name", true);
-    report_table_column(&table, "time", false);
+    report_table_init(
+        &table, &arena,
+        (const struct report_column[]){{"name", true}, {"", true}, {"time", false}, {NULL, false}});
     report_table_cell(&table, "a|b");
     report_table_cell(&table, "1 \xC2\xB5s");
     report_table_cell(&table, "\xC3\xA9");
