@@ -6,25 +6,17 @@
 #include "api/api.h"
 #include "api/route.h"
 #include "tests/unit/ingest/store/read.h"
+#include "tests/unit/unit.h"
 
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Behind the headers that it needs. */
-#include <cmocka.h>
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_UPLOAD_BYTES ((uint64_t)1 << 20)
 
 struct fixture {

@@ -370,7 +370,6 @@ static void one_is_told_who_one_is(void **state)
 
 static void roles_of_routes(void **state)
 {
-    (void)state;
     static const struct {
         const char *method;
         const char *path;

@@ -1,11 +1,7 @@
 #include "api/query_string.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-/* Behind the headers that it needs. */
-#include <cmocka.h>
 
 static int set_up(void **state)
 {

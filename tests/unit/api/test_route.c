@@ -13,7 +13,6 @@ static struct route_match find(const char *method, const char *path)
 
 static void finds_routes(void **state)
 {
-    (void)state;
     struct route_match match = find("PUT", "/api/v1/runs/a%2Fb/traces/x.json");
     assert_non_null(match.route);
     assert_true(match.route->writes);
@@ -35,7 +34,6 @@ static void finds_routes(void **state)
 
 static void misses_what_is_not_there(void **state)
 {
-    (void)state;
     static const char *const paths[] = {
         "/",
         "/api/v1",
@@ -57,7 +55,6 @@ static void misses_what_is_not_there(void **state)
 
 static void lists_what_is_allowed(void **state)
 {
-    (void)state;
     struct route_match match = find("PUT", "/api/v1/runs/r");
     assert_null(match.route);
     assert_string_equal(match.allow, "GET, HEAD, PATCH, DELETE, OPTIONS");
@@ -69,7 +66,6 @@ static void lists_what_is_allowed(void **state)
 
 static void knows_what_writes(void **state)
 {
-    (void)state;
     static const struct {
         const char *method;
         const char *path;
@@ -99,7 +95,6 @@ static void knows_what_writes(void **state)
 
 static void owns_its_paths(void **state)
 {
-    (void)state;
     assert_true(api_owns_path("/api/v1/runs"));
     assert_true(api_owns_path("/api"));
     assert_true(api_owns_path("/data/plugin/pytorch_profiler/runs"));

@@ -17,7 +17,6 @@ static json_t *parse(const char *text)
 
 static void figures_have_units_and_what_is_null_is_left_out(void **state)
 {
-    (void)state;
     static const struct agents_figure figures[] = {{"run", "run", AGENTS_TEXT},
                                                    {"f.step", "step", AGENTS_NS},
                                                    {"f.none", "none", AGENTS_NS},
@@ -46,7 +45,6 @@ static void figures_have_units_and_what_is_null_is_left_out(void **state)
 
 static void a_table_ends_where_the_room_does(void **state)
 {
-    (void)state;
     static const struct agents_figure columns[] = {
         {"name", "name", AGENTS_TEXT}, {"value", "value", AGENTS_VALUE}, {NULL, NULL, AGENTS_TEXT}};
     struct buf out;

@@ -122,7 +122,6 @@ static void compare_findings(const struct comparison *read)
 
 static void markdown_is_read_back(void **state)
 {
-    (void)state;
     struct buf text;
     buf_init(&text, (size_t)1 << 20);
     comparison_markdown(&text, &original);
@@ -154,7 +153,6 @@ static void markdown_is_read_back(void **state)
 
 static void each_verdict_is_read_back(void **state)
 {
-    (void)state;
     static const enum comparison_verdict verdicts[] = {VERDICT_NO_DIFFERENCE, VERDICT_DIFFERENT,
                                                        VERDICT_UNDECIDED};
     for (size_t i = 0; i < COUNT_OF(verdicts); i++) {
@@ -172,7 +170,6 @@ static void each_verdict_is_read_back(void **state)
 
 static void csv_is_read_back(void **state)
 {
-    (void)state;
     const struct comparison *const pairs[] = {&original};
     struct buf text;
     buf_init(&text, (size_t)1 << 20);

@@ -51,7 +51,6 @@ static void check_table(const char *const *texts,
 
 static void columns_are_what_their_cells_are(void **state)
 {
-    (void)state;
     static const char *const headers[] = {"name", "int", "float", "Δμ"};
     static const char *const texts[] = {
         "a",  "12", "+0.30",     "1,234.50", /* a separator makes a column text */
@@ -68,7 +67,6 @@ static void columns_are_what_their_cells_are(void **state)
 
 static void large_and_small_numbers_have_exponents(void **state)
 {
-    (void)state;
     static const char *const headers[] = {"x"};
     static const char *const texts[] = {"24865863044077.46", "0.00001", "0.000", "-0.00",
                                         "1000000.0"};
@@ -84,7 +82,6 @@ static void large_and_small_numbers_have_exponents(void **state)
 
 static void thousands_are_separated(void **state)
 {
-    (void)state;
     static const char *const headers[] = {"t"};
     static const char *const texts[] = {"771618.75", "999.5", "-1234567.0", "nan"};
     check_table(texts, 4, headers, 1, MARKDOWN_TABLE_CELL, MARKDOWN_TABLE_THOUSANDS,
@@ -104,7 +101,6 @@ static void thousands_are_separated(void **state)
 
 static void names_stay_names_and_break_no_table(void **state)
 {
-    (void)state;
     static const char *const headers[] = {"n"};
     static const char *const texts[] = {"12", "a|b", "c\nd\x1B[31m", "`e`", "\xFF", " f "};
     check_table(texts, 6, headers, 1, MARKDOWN_TABLE_NAME, MARKDOWN_TABLE_G,
@@ -121,7 +117,6 @@ static void names_stay_names_and_break_no_table(void **state)
 
 static void names_become_no_markup(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *expect;

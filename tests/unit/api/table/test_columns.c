@@ -4,12 +4,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void ints_as_printf_writes_them(void **state)
 {
-    (void)state;
     int64_t values[400];
     size_t count = 0;
     for (int64_t power = 1; power < INT64_MAX / 10; power *= 10) {
@@ -40,7 +38,6 @@ static void ints_as_printf_writes_them(void **state)
 
 static void other_columns(void **state)
 {
-    (void)state;
     static const int64_t known[] = {-1, 0, 5, -1};
     static const uint32_t uints[] = {0, 9, 10, 99, 100, UINT32_MAX};
     const double doubles[] = {
@@ -64,7 +61,6 @@ static void other_columns(void **state)
 
 static void a_full_buffer_fails(void **state)
 {
-    (void)state;
     static const int64_t values[] = {1, 2, 3};
     struct buf got;
     struct json_write w;

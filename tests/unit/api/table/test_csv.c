@@ -1,12 +1,8 @@
 #include "api/table/csv.h"
 #include "api/table/field.h"
+#include "tests/unit/unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-/* Behind the headers that it needs. */
-#include <cmocka.h>
 
 static void check_text(const char *text, const char *expected)
 {
@@ -21,7 +17,6 @@ static void check_text(const char *text, const char *expected)
 
 static void quotes_where_needed(void **state)
 {
-    (void)state;
     check_text("plain", "plain");
     check_text("", "");
     check_text(NULL, "");
@@ -35,7 +30,6 @@ static void quotes_where_needed(void **state)
 
 static void guards_against_formulas(void **state)
 {
-    (void)state;
     check_text("=1+1", "'=1+1");
     check_text("+1", "'+1");
     check_text("-1", "'-1");
@@ -65,7 +59,6 @@ static void write_row(struct field_out *out, int64_t number)
 
 static void rows_serve_both_notations(void **state)
 {
-    (void)state;
     struct buf text;
     struct csv_write csv;
     struct json_write json;

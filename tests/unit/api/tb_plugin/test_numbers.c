@@ -1,10 +1,5 @@
 #include "api/tb_plugin/common.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-/* Behind the headers that it needs. */
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const struct trace_results integers = {.decimal_times = false};
 static const struct trace_results decimals = {.decimal_times = true};
@@ -22,7 +17,6 @@ static void check_us(const struct trace_results *results, int64_t ns, const char
 
 static void prints_microseconds(void **state)
 {
-    (void)state;
     check_us(&integers, 754000, "754");
     check_us(&integers, 0, "0");
     check_us(&integers, INT64_C(9007199254740993000), "9007199254740993");
@@ -46,7 +40,6 @@ static void check_sum(const struct trace_results *results, int64_t ns, const cha
 /* [TB-1.4] */
 static void sums_are_doubles_where_times_are(void **state)
 {
-    (void)state;
     check_sum(&integers, 0, "0");
     check_sum(&integers, 1000, "1");
     check_sum(&decimals, 0, "0.0");
@@ -66,7 +59,6 @@ static void check_rounded(const struct trace_results *results, int64_t ns, const
 
 static void rounds_microseconds(void **state)
 {
-    (void)state;
     check_rounded(&integers, 754000, "754");
     check_rounded(&decimals, 754499, "754");
     check_rounded(&decimals, 754500, "754");
@@ -88,7 +80,6 @@ static void check_value(double value, const char *expected)
 
 static void rounds_means(void **state)
 {
-    (void)state;
     check_value(0.5, "0");
     check_value(1.5, "2");
     check_value(-0.2, "0");
@@ -110,7 +101,6 @@ static void check_percent(double part, double whole, const char *expected)
 
 static void prints_percentages(void **state)
 {
-    (void)state;
     check_percent(1, 3, "33.33");
     check_percent(30, 100, "30.0");
     check_percent(0, 7, "0.0");
@@ -121,7 +111,6 @@ static void prints_percentages(void **state)
 
 static void huge_times_stay_near(void **state)
 {
-    (void)state;
     assert_true(plugin_us(plugin_ns(&decimals), INT64_MAX) == 9223372036854775.807);
     assert_true(plugin_us(plugin_ns(&decimals), -1500) == -1.5);
 }
@@ -130,7 +119,6 @@ static void huge_times_stay_near(void **state)
 static void ticks_are_microseconds_of_their_own(void **state)
 {
     const struct trace_results rounded = {.decimal_times = true, .device_ns = RESULTS_UNKNOWN};
-    (void)state;
     assert_true(plugin_us(plugin_ticks(&rounded), 3 << 18) == 0.75);
     assert_true(plugin_us(plugin_ns(&rounded), 750) == 0.75);
     const struct trace_results too_long = {

@@ -1,14 +1,9 @@
 #include "api/upload/multipart.h"
 #include "api/upload/multipart_header.h"
 #include "ingest/base/text/buf.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* Behind the headers that it needs. */
-#include <cmocka.h>
 
 struct source {
     const char *text;
@@ -76,7 +71,6 @@ static const char expected[] =
 
 static void reads_whatever_the_chunks(void **state)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 10000);
     for (size_t chunk = 1; chunk < sizeof body; chunk++) {
@@ -90,7 +84,6 @@ static void reads_whatever_the_chunks(void **state)
 
 static void reads_whatever_the_cut(void **state)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 10000);
     for (size_t cut = 1; cut < sizeof body - 1; cut++) {
@@ -104,7 +97,6 @@ static void reads_whatever_the_cut(void **state)
 
 static void refuses_what_is_cut_off(void **state)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 10000);
     size_t whole = strlen(body) - strlen("\r\nepilogue");
@@ -122,7 +114,6 @@ static void refuses_what_is_cut_off(void **state)
 
 static void skips_parts_that_nobody_reads(void **state)
 {
-    (void)state;
     struct source source = {.text = body, .len = sizeof body - 1, .chunk_len = 3};
     struct multipart_source from = {.read = read_source, .state = &source};
     struct multipart *m = NULL;
@@ -144,7 +135,6 @@ static void skips_parts_that_nobody_reads(void **state)
 /* Larger than the window, full of beginnings of the delimiter. */
 static void memory_is_bounded(void **state)
 {
-    (void)state;
     const size_t size = 3 << 20;
     char *text = malloc(size + 200);
     struct buf out;
@@ -184,7 +174,6 @@ static void check_names(const char *line, const char *name, const char *file_nam
 
 static void reads_names(void **state)
 {
-    (void)state;
     check_names("Content-Disposition: form-data; name=\"f\"", "f", NULL);
     check_names("Content-Disposition: form-data; name=\"f\"; filename=\"\"", "f", "");
     check_names("Content-Type: text/plain; name=\"f\"", "", NULL);
@@ -210,7 +199,6 @@ static void reads_names(void **state)
 
 static void needs_a_boundary(void **state)
 {
-    (void)state;
     char too_long[200] = "multipart/form-data; boundary=";
     memset(too_long + strlen(too_long), 'x', MULTIPART_BOUNDARY_BYTES);
     const char *const bad[] = {
@@ -237,7 +225,6 @@ static void needs_a_boundary(void **state)
 
 static void bounds_the_headers(void **state)
 {
-    (void)state;
     struct buf text;
     struct buf out;
     struct err err = ERR_INIT;

@@ -1,13 +1,7 @@
 #include "api/upload/name.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-/* Behind the headers that it needs. */
-#include <cmocka.h>
 
 static bool run_is_good(const char *name)
 {
@@ -27,7 +21,6 @@ static bool file_is_good(const char *name)
 
 static void takes_good_names(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "r", "...", ".hidden", "a b", "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80", "100%", "a\\b", "-"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -40,7 +33,6 @@ static void takes_good_names(void **state)
 
 static void refuses_bad_names(void **state)
 {
-    (void)state;
     static const char *const names[] = {"",        ".",        "..",   "a\nb",  "\t",
                                         "a\x7F",   "\xC2\x85", "\xFF", "a\xC3", "\xED\xA0\x80",
                                         "\xC0\xAF"};
@@ -52,7 +44,6 @@ static void refuses_bad_names(void **state)
 
 static void bounds_the_length(void **state)
 {
-    (void)state;
     char name[UPLOAD_NAME_MAX_BYTES + 2];
     memset(name, 'x', sizeof name - 1);
     name[UPLOAD_NAME_MAX_BYTES + 1] = '\0';

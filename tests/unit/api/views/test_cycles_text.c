@@ -90,7 +90,6 @@ static void json_from(struct buf *out, const struct trace_results *results)
 
 static void csv_is_the_perf_data_table(void **state)
 {
-    (void)state;
     struct trace_results results = everything();
     assert_text(cycles_csv, &results,
                 HEADER
@@ -103,7 +102,6 @@ static void csv_is_the_perf_data_table(void **state)
 
 static void json_has_cycles_rows_and_counters(void **state)
 {
-    (void)state;
     struct trace_results results = everything();
     assert_text(
         json_from, &results,
@@ -129,7 +127,6 @@ static void json_has_cycles_rows_and_counters(void **state)
 
 static void nothing_is_a_header_and_empty_lists(void **state)
 {
-    (void)state;
     struct trace_results results = {.cycle_source = CYCLES_NONE};
     assert_text(cycles_csv, &results, HEADER);
     assert_text(json_from, &results,

@@ -25,7 +25,6 @@ add_device(struct build *b, const char *name, int64_t major, int64_t minor, int6
 
 static void shares_of_the_step_are_told(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 1000);
@@ -40,7 +39,6 @@ static void shares_of_the_step_are_told(void **state)
 
 static void ids_of_idle_devices_are_joined_as_the_plugin_does(void **state)
 {
-    (void)state;
     static const struct {
         int64_t ids[3];
         size_t count;
@@ -64,7 +62,6 @@ static void ids_of_idle_devices_are_joined_as_the_plugin_does(void **state)
 
 static void parallel_wrappers_are_noticed(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     add_device(&b, "Tesla", 3, 7, 1);
@@ -85,7 +82,6 @@ static void parallel_wrappers_are_noticed(void **state)
 
 static void eligible_kernels_are_counted_at_the_lowest_operator(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     add_device(&b, "Tesla", 7, 0, 1);
@@ -123,7 +119,6 @@ static void add_record(struct build *b, int32_t device_id, int64_t allocated)
 /* Ids count in the list of properties as in Python, -1 is the last [TB-9.2]. */
 static void memory_peaks_index_the_properties(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     add_device(&b, "a", 7, 0, INT64_C(10) << 30);
@@ -144,7 +139,6 @@ static void memory_peaks_index_the_properties(void **state)
 
 static void mlus_have_their_own_words(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     add_device(&b, "MLU370-X8", 0, 0, 1);
@@ -182,7 +176,6 @@ static void add_kernel(struct build *b, const char *name, int64_t start_us, int6
 
 static void matrix_units_are_missed_only_where_they_are(void **state)
 {
-    (void)state;
     static const struct {
         const char *names[2]; /* of 10 us each, or 9 */
         int64_t first_us;
@@ -219,7 +212,6 @@ static void matrix_units_are_missed_only_where_they_are(void **state)
 /* [FMT-0.6c] */
 static void matrix_units_have_their_makers_name(void **state)
 {
-    (void)state;
     struct trace_results results = {.device_type = "NPU"};
     assert_string_equal(results_matrix_units(&results), "Cube units");
     results.device_type = "TPU";
@@ -232,7 +224,6 @@ static void matrix_units_have_their_makers_name(void **state)
 
 static void advice_saves_no_more_than_the_step(void **state)
 {
-    (void)state;
     struct build b;
     begin_matrix_step(&b, "NVIDIA A100");
     build_op(&b, "enumerate(DataLoader)#A.__next__", 1, 90, 96, 1);
@@ -250,7 +241,6 @@ static void advice_saves_no_more_than_the_step(void **state)
 
 static void what_is_missing_names_its_option(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "op", 1, 0, 50, 1);

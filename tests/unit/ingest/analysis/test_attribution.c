@@ -31,7 +31,6 @@ static void launch(struct build *b,
 
 static void calls_without_id_go_to_the_innermost_operator(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "outer", 1, 0, 100, 1);
@@ -59,7 +58,6 @@ static void calls_without_id_go_to_the_innermost_operator(void **state)
 
 static void kernels_get_their_operators_name(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "op", 1, 0, 100, 1);
@@ -75,7 +73,6 @@ static void kernels_get_their_operators_name(void **state)
 /* The plugin goes by ids, wherever the call lies. */
 static void the_operator_around_decides_whatever_the_id_says(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "owner", 1, 0, 10, 1);
@@ -94,7 +91,6 @@ static void the_operator_around_decides_whatever_the_id_says(void **state)
 
 static void an_operator_keeps_its_own_calls(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "op", 1, 0, 100, 1);
@@ -112,7 +108,6 @@ static void an_operator_keeps_its_own_calls(void **state)
 /* Recorders of PyTorch 1.13 to 2.0: an operator can have the number by accident. */
 static void copies_of_the_correlation_are_no_ids(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "accident", 1, 0, 10, 501);
@@ -133,7 +128,6 @@ static void copies_of_the_correlation_are_no_ids(void **state)
 
 static void one_equal_number_is_no_copy(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "owner", 1, 0, 10, 5);
@@ -149,7 +143,6 @@ static void one_equal_number_is_no_copy(void **state)
 /* The plugin gives all calls without an id to the first node without one. */
 static void modules_do_not_collect_what_has_no_id(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: A", 0, 10, 1, TRACE_NO_ID);
@@ -170,7 +163,6 @@ static void modules_do_not_collect_what_has_no_id(void **state)
 
 static void annotations_of_collectives_pass_calls_on(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "record_param_comms", 1, 0, 100, 1);
@@ -184,7 +176,6 @@ static void annotations_of_collectives_pass_calls_on(void **state)
 /* The plugin melts an operator with its only child of the same name. */
 static void equal_names_inside_each_other_count_each(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "aten::add", 1, 0, 100, 1);
@@ -201,7 +192,6 @@ static void equal_names_inside_each_other_count_each(void **state)
 
 static void id_zero_is_an_id_like_any_other(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "outer", 1, 0, 100, 1);
@@ -217,7 +207,6 @@ static void id_zero_is_an_id_like_any_other(void **state)
 /* What a quadratic search would not get through. */
 static void deep_nesting_is_searched_once(void **state)
 {
-    (void)state;
     const int64_t depth = 60000;
     struct build b;
     build_begin(&b);

@@ -62,7 +62,6 @@ static void assert_thread(const struct call_tree *tree, uint32_t thread, const c
 
 static void nesting(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "a", 1, 0, 100, 1);
@@ -83,7 +82,6 @@ static void nesting(void **state)
 
 static void threads_and_their_labels(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "late", 7, 50, 60, 1);
@@ -111,7 +109,6 @@ static void threads_and_their_labels(void **state)
 
 static void classes_and_types(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum event_kind kind;
@@ -158,7 +155,6 @@ static void classes_and_types(void **state)
 /* Both ends of a flow name each other. */
 static void partners(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "aten::mm", 1, 10, 20, 1);
@@ -183,7 +179,6 @@ static void partners(void **state)
  * thread whose id is a word. */
 static void every_call_is_a_node(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "aten::add", 1, 0, 100, 1);
@@ -217,7 +212,6 @@ static void every_call_is_a_node(void **state)
 /* That of its operators, and what a call directly in it launched. */
 static void device_time_of_a_node(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 1000);
@@ -247,7 +241,6 @@ static void device_time_of_a_node(void **state)
 
 static void deep_nesting(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     for (int64_t i = 0; i < DEEP; i++) {
@@ -267,7 +260,6 @@ static void deep_nesting(void **state)
 
 static void a_hundred_thousand_equal_names(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     for (int64_t i = 0; i < EQUAL; i++) {
@@ -296,7 +288,6 @@ static void build_training(struct build *b)
 
 static void mirrors_stand_in_the_main_thread(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_training(&b);
@@ -319,7 +310,6 @@ static void mirrors_stand_in_the_main_thread(void **state)
 /* The root keeps the bounds that the thread had before the mirrors came [TB-5.2]. */
 static void mirrors_do_not_move_the_root(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_training(&b);
@@ -332,7 +322,6 @@ static void mirrors_do_not_move_the_root(void **state)
 /* In our tree what ran on a thread stays there. */
 static void backward_calls_stay_on_their_thread(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_training(&b);
@@ -350,7 +339,6 @@ static void backward_calls_stay_on_their_thread(void **state)
 /* Backward work that ends before the main thread begins, or begins after its end, is dropped. */
 static void mirrors_outside_are_dropped(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Net", 10, 200, 1, 0);
@@ -370,7 +358,6 @@ static void mirrors_outside_are_dropped(void **state)
 
 static void the_profile_is_a_tree_of_its_own(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     b.trace->framework = "pytorch-lightning";

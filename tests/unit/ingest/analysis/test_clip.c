@@ -21,7 +21,6 @@ static void assert_out(const struct build *b, uint32_t event)
 
 static void events_are_cut_at_both_ends(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "around", 1, 0, 100, 1);
@@ -46,7 +45,6 @@ static void events_are_cut_at_both_ends(void **state)
 /* What has no length belongs to a window that it stands at the edge of. */
 static void instants_stay_at_the_edges(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     static const int64_t at_us[] = {19, 20, 40, 60, 61};
@@ -65,7 +63,6 @@ static void instants_stay_at_the_edges(void **state)
 /* Another phase is where it is or is not: a counter has no length that could be cut. */
 static void only_complete_events_are_cut(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "begin", 1, 10, 50, 1);
@@ -83,7 +80,6 @@ static void only_complete_events_are_cut(void **state)
 
 static void absurd_times_stay_within_bounds(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "long", 1, 0, 1, 1);
@@ -103,7 +99,6 @@ static void absurd_times_stay_within_bounds(void **state)
  * of the file. */
 static void nesting_survives_the_cut(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "aten::inner", 1, 10, 90, 3);
@@ -124,7 +119,6 @@ static void nesting_survives_the_cut(void **state)
 /* Inside of steps and outside, each moment once. */
 static void time_divides_over_the_whole(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 100);
@@ -144,7 +138,6 @@ static void time_divides_over_the_whole(void **state)
 /* A role that takes all the time leaves none to those behind it. */
 static void a_full_role_leaves_nothing(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "aten::add", 1, 0, 100, 1);

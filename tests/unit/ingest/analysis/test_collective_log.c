@@ -35,7 +35,6 @@ build_comm_kernel(struct build *b, int64_t start_us, int64_t end_us, int64_t ext
 
 static void bytes_of_inputs(void **state)
 {
-    (void)state;
     static const struct {
         const char *shapes, *types;
         int64_t size_bytes;
@@ -72,7 +71,6 @@ static void bytes_of_inputs(void **state)
 /* In order of time, each with its own interval and its kernels, in order of time too. */
 static void ops_with_their_ranges(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#5", 0, 1000);
@@ -102,7 +100,6 @@ static void ops_with_their_ranges(void **state)
  * stays. */
 static void steps_of_collectives(void **state)
 {
-    (void)state;
     static const int64_t at[][3] = {
         /* start, end, step */
         {10, 20, 0},   {90, 110, COLLECTIVE_NO_STEP},  {100, 120, 1},
@@ -126,7 +123,6 @@ static void steps_of_collectives(void **state)
 
 static void mixed_libraries_have_no_log(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_collective(&b, "nccl:all_reduce", 10, 20, 1, "[]", NULL);

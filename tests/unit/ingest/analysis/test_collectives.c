@@ -58,7 +58,6 @@ static void range_is(
 
 static void kinds_have_one_spelling(void **state)
 {
-    (void)state;
     static const char *const SAME[][2] = {
         {"allreduce", "all_reduce"},
         {"all_reduce", "all_reduce"},
@@ -90,7 +89,6 @@ static void kinds_have_one_spelling(void **state)
 
 static void kernels_of_libraries_are_known(void **state)
 {
-    (void)state;
     static const char *const KERNELS[][2] = {
         {"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "all_reduce"},
         {"ncclKernel_ReduceScatter_RING_LL_Sum___nv_bfloat16(ncclDevComm*)", "reduce_scatter"},
@@ -112,7 +110,6 @@ static void kernels_of_libraries_are_known(void **state)
 
 static void types_have_sizes(void **state)
 {
-    (void)state;
     assert_int_equal(collective_dtype_bytes("Float"), 4);
     assert_int_equal(collective_dtype_bytes("BFloat16"), 2);
     assert_int_equal(collective_dtype_bytes("Float8_e4m3fn"), 1);
@@ -124,7 +121,6 @@ static void types_have_sizes(void **state)
 
 static void arguments_are_read(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text("{\"traceEvents\": [" EVENT(
         "cpu_op", "aten::add", HOST, 0, 1,
         "\"External id\": 1") "," EVENT("cpu_op", "record_param_comms", HOST, 2, 1,
@@ -155,7 +151,6 @@ static void arguments_are_read(void **state)
 
 static void host_marks_and_kernel_are_one(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r = analyse(
         &a,
@@ -206,7 +201,6 @@ static void host_marks_and_kernel_are_one(void **state)
 
 static void a_launch_inside_the_mark_joins_without_ids(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r = analyse(
         &a, EVENT("cpu_op", "record_param_comms", HOST, 10, 50, ALL_REDUCE) "," CALL(
@@ -233,7 +227,6 @@ static void a_launch_inside_the_mark_joins_without_ids(void **state)
  * number. */
 static void copies_of_correlations_join_nothing(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r = analyse(
         &a,
@@ -259,7 +252,6 @@ static void copies_of_correlations_join_nothing(void **state)
 
 static void kernels_alone_are_collectives(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r = analyse(
         &a,
@@ -304,7 +296,6 @@ static void kernels_alone_are_collectives(void **state)
 
 static void marks_inside_a_mark_belong_to_it(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r = analyse(
         &a,
@@ -341,7 +332,6 @@ static void marks_inside_a_mark_belong_to_it(void **state)
 
 static void device_annotations_stand_for_kernels(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r = analyse(
         &a,
@@ -362,7 +352,6 @@ static void device_annotations_stand_for_kernels(void **state)
  */
 static void only_the_class_makes_communication(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r =
         analyse(&a, EVENT("cpu_op", "gloo:all_reduce", HOST, 0, 10, "\"External id\": 3") "," EVENT(
@@ -380,7 +369,6 @@ static void only_the_class_makes_communication(void **state)
 
 static void steps_go_by_the_launch(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r = analyse(
         &a,
@@ -404,7 +392,6 @@ static void steps_go_by_the_launch(void **state)
 
 static void traces_without_collectives_have_none(void **state)
 {
-    (void)state;
     struct analysed a;
     const struct trace_results *r = analyse(
         &a,

@@ -63,7 +63,6 @@ static void assert_tree(struct pair *p, const char *expected)
 /* Without steps and without points: a leaf. */
 static void nothing_to_match(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     build_op(&p.sides[DIFF_LEFT], "a", 1, 0, 10, 1);
@@ -77,7 +76,6 @@ static void nothing_to_match(void **state)
 /* With steps their children are compared, all of them in one row. */
 static void children_of_all_steps(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     for (int side = 0; side < DIFF_SIDES; side++) {
@@ -100,7 +98,6 @@ static void children_of_all_steps(void **state)
  * side, a side that has nothing there is blank. */
 static void points_match_greedily(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     struct build *left = &p.sides[DIFF_LEFT];
@@ -121,7 +118,6 @@ static void points_match_greedily(void **state)
 /* Equal names of another class are no match; the children of a match are compared in turn. */
 static void matches_descend(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     for (int side = 0; side < DIFF_SIDES; side++) {
@@ -140,7 +136,6 @@ static void matches_descend(void **state)
 /* Wall times, device times and the one of both that counts; operators by name. */
 static void figures_of_a_side(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     struct build *left = &p.sides[DIFF_LEFT];
@@ -171,7 +166,6 @@ static void figures_of_a_side(void **state)
 
 static void blanks_have_zeros(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     build_module(&p.sides[DIFF_LEFT], "nn.Module: A", 0, 10, 1, 0);
@@ -188,7 +182,6 @@ static void blanks_have_zeros(void **state)
 
 static void empty_traces(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     run(&p);
@@ -203,7 +196,6 @@ static void empty_traces(void **state)
  */
 static void a_hundred_thousand_equal_names(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     for (int side = 0; side < DIFF_SIDES; side++) {
@@ -221,7 +213,6 @@ static void a_hundred_thousand_equal_names(void **state)
 
 static void deep_modules(void **state)
 {
-    (void)state;
     struct pair p;
     begin(&p);
     for (int side = 0; side < DIFF_SIDES; side++) {

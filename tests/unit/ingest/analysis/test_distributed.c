@@ -3,7 +3,6 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OPS_MAX 8
@@ -55,7 +54,6 @@ static void match(struct matching *m, struct hand_log *const *hands, size_t coun
 /* The shortest of the workers is the transfer, at the end of what the others took. */
 static void the_shortest_is_the_transfer(void **state)
 {
-    (void)state;
     struct hand_log slow = {.log.op_count = 0};
     struct hand_log fast = {.log.op_count = 0};
     struct matching m;
@@ -77,7 +75,6 @@ static void the_shortest_is_the_transfer(void **state)
 
 static void one_worker_waits_for_nobody(void **state)
 {
-    (void)state;
     struct hand_log alone = {.log.op_count = 0};
     struct matching m;
     struct distributed_wait *waits = NULL;
@@ -96,7 +93,6 @@ static void one_worker_waits_for_nobody(void **state)
 /* Equal counts: the plugin's condition, by place and whatever the names. */
 static void agreement_goes_by_place(void **state)
 {
-    (void)state;
     struct hand_log a = {.log.op_count = 0};
     struct hand_log b = {.log.op_count = 0};
     struct matching m;
@@ -113,7 +109,6 @@ static void agreement_goes_by_place(void **state)
 /* One has an op more: the k-th of a name belongs to the k-th of the other. */
 static void disagreement_goes_by_name(void **state)
 {
-    (void)state;
     struct hand_log a = {.log.op_count = 0};
     struct hand_log b = {.log.op_count = 0};
     struct matching m;
@@ -142,7 +137,6 @@ static void disagreement_goes_by_name(void **state)
 /* The same number of ops, but one of them has another number of ranges. */
 static void ranges_must_agree_too(void **state)
 {
-    (void)state;
     struct hand_log a = {.log.op_count = 0};
     struct hand_log b = {.log.op_count = 0};
     struct matching m;
@@ -163,7 +157,6 @@ static void ranges_must_agree_too(void **state)
 
 static void nobody_and_nothing(void **state)
 {
-    (void)state;
     struct hand_log a = {.log.op_count = 0};
     struct hand_log b = {.log.op_count = 0};
     struct matching m;
@@ -183,7 +176,6 @@ static void nobody_and_nothing(void **state)
  * [TB-15d]. */
 static void sums_merge_ranges(void **state)
 {
-    (void)state;
     struct hand_log a = {.log.op_count = 0};
     struct hand_log b = {.log.op_count = 0};
     struct hand_log *both[] = {&a, &b};
@@ -226,7 +218,6 @@ static void sums_merge_ranges(void **state)
 /* Absurd times neither overflow nor lose the workers. */
 static void absurd_times_stay_at_the_bound(void **state)
 {
-    (void)state;
     struct hand_log a = {.log.op_count = 0};
     struct hand_log b = {.log.op_count = 0};
     struct matching m;
@@ -254,7 +245,6 @@ static void absurd_times_stay_at_the_bound(void **state)
 /* A thousand workers with a hundred ops of one name, one of which has an op less. */
 static void a_thousand_workers(void **state)
 {
-    (void)state;
     struct collective_log *logs = calloc(WORKERS, sizeof *logs);
     const struct collective_log **pointers = calloc(WORKERS, sizeof *pointers);
     struct collective_op *ops = calloc(EQUAL_NAMES, sizeof *ops);

@@ -11,7 +11,6 @@ static const char *clean(struct arena *arena, const char *name)
 
 static void names_are_cleaned(void **state)
 {
-    (void)state;
     static const struct {
         const char *full;
         const char *cleaned;
@@ -104,7 +103,6 @@ static void names_are_cleaned(void **state)
 
 static void hostile_names_are_left_alone(void **state)
 {
-    (void)state;
     static const char *const units[] = {"<", "(", ">", "a::", " ", "operator<", "{lambda#1}", "<>"};
     struct arena arena;
     arena_init(&arena, 0);
@@ -129,7 +127,6 @@ static void hostile_names_are_left_alone(void **state)
 
 static void classes_follow_use(void **state)
 {
-    (void)state;
     const double none = (double)NAN;
     assert_int_equal(kernel_utilisation_classify(0.1, 0.1, none), USE_BOTH_LOW);
     assert_int_equal(kernel_utilisation_classify(0.1, 0.5, 0.2), USE_LOW_COMPUTE);
@@ -153,7 +150,6 @@ static struct trace_results *run_text(const char *text)
 
 static void rows_are_summed_by_cleaned_name(void **state)
 {
-    (void)state;
     struct trace_results *results = run_text("Kernel Latency Tensor DRAM\n"
                                              "void at::native::mul<int>(int) | 100 0.10 0.20\n"
                                              "gemm | 1000 0.80 0.10\n"
@@ -208,7 +204,6 @@ static void rows_are_summed_by_cleaned_name(void **state)
 
 static void the_kernel_view_has_full_names(void **state)
 {
-    (void)state;
     struct trace_results *results = run_text("Kernel Latency Tensor DRAM\n"
                                              "f<int> | 10 0 0\nf<char> | 30 0 0\n"
                                              "f<int> | 11 0 0\n"
@@ -261,7 +256,6 @@ static struct kernel_table *table_with_times(void)
 
 static void times_metrics_and_transfers_are_kept(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     struct trace_results *results;
     struct kernel_table *table = table_with_times();
@@ -301,7 +295,6 @@ static void times_metrics_and_transfers_are_kept(void **state)
 
 static void summaries_say_what_they_say(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     struct trace_results *results;
     struct kernel_table *table = kernel_table_create();
@@ -340,7 +333,6 @@ static void summaries_say_what_they_say(void **state)
 
 static void the_seeds_have_their_figures(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         int64_t launches, kernels, total_ns;

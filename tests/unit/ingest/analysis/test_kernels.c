@@ -12,7 +12,6 @@
 
 static void few_ties_keep_the_order_of_names(void **state)
 {
-    (void)state;
     const int64_t reversed_totals[] = {5, 5, 9, 5};
     uint32_t order[4];
     introsort_kernel_order(order, reversed_totals, 4);
@@ -23,7 +22,6 @@ static void few_ties_keep_the_order_of_names(void **state)
 /* Twenty equal values, argsorted by NumPy 1.24's quicksort without vector instructions. */
 static void many_ties_swap_as_numpy_swaps(void **state)
 {
-    (void)state;
     int64_t values[20];
     uint32_t index[20];
     for (uint32_t i = 0; i < 20; i++) {
@@ -38,7 +36,6 @@ static void many_ties_swap_as_numpy_swaps(void **state)
 
 static void introsort_sorts(void **state)
 {
-    (void)state;
     enum { COUNT = 5000 };
     static int64_t values[COUNT];
     static uint32_t index[COUNT];
@@ -60,7 +57,6 @@ static int by_value(uint32_t a, uint32_t b, const void *ctx)
 
 static void both_sorts_are_stable(void **state)
 {
-    (void)state;
     enum { COUNT = 3000 };
     static int64_t values[COUNT];
     static uint32_t merged[COUNT];
@@ -82,7 +78,6 @@ static void both_sorts_are_stable(void **state)
 
 static void devices_stand_in_the_order_of_a_python_set(void **state)
 {
-    (void)state;
     static const struct {
         uint8_t ids[8];
         size_t count;
@@ -105,7 +100,6 @@ static void devices_stand_in_the_order_of_a_python_set(void **state)
 
 static void percentiles_interpolate(void **state)
 {
-    (void)state;
     int64_t values[] = {40, 7, 10, 30, 20};
     uint32_t group[] = {0, 1, 0, 0, 0};
     const int64_t calls[] = {4, 1};
@@ -120,7 +114,6 @@ static void percentiles_interpolate(void **state)
 
 static void tensor_core_kernels_are_told_by_name(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool listed;
@@ -176,7 +169,6 @@ static void tensor_core_kernels_are_told_by_name(void **state)
 
 static void tensor_core_operators_are_told_by_name(void **state)
 {
-    (void)state;
     assert_true(tensor_core_listed_operator("aten::mm"));
     assert_true(tensor_core_listed_operator("BmmBackward0"));
     assert_false(tensor_core_listed_operator("AddmmBackward0"));
@@ -190,7 +182,6 @@ static void tensor_core_operators_are_told_by_name(void **state)
 
 static void kernel_rows_weigh_by_duration(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "op", 1, 0, 100, 1);
@@ -218,7 +209,6 @@ static void kernel_rows_weigh_by_duration(void **state)
 
 static void devices_share_the_window_of_the_steps(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 100);

@@ -3,13 +3,11 @@
 #include "tests/unit/unit.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define POINTS 1003
 
 static void keeps_all_of_a_short_curve(void **state)
 {
-    (void)state;
     const double x[] = {0, 1, 2, 3};
     const double y[] = {5, 4, 9, 1};
     size_t chosen[8];
@@ -24,7 +22,6 @@ static void keeps_all_of_a_short_curve(void **state)
 /* One inner point: that of the largest triangle between the first and the last. */
 static void takes_the_largest_triangle(void **state)
 {
-    (void)state;
     const double x[] = {0, 1, 2, 3, 4};
     const double y[] = {0, 1, -7, 6, 0};
     size_t chosen[3];
@@ -36,7 +33,6 @@ static void takes_the_largest_triangle(void **state)
 
 static void takes_the_first_of_equal_triangles(void **state)
 {
-    (void)state;
     const double x[] = {0, 1, 2, 3, 4};
     const double y[] = {0, 5, 5, 5, 0};
     const double flat[] = {2, 2, 2, 2, 2};
@@ -50,7 +46,6 @@ static void takes_the_first_of_equal_triangles(void **state)
 /* Five inner points in three bins are 2, 2 and 1: a spike counts in its own bin only. */
 static void larger_bins_come_first(void **state)
 {
-    (void)state;
     const double x[] = {0, 1, 2, 3, 4, 5, 6};
     const double y[] = {0, 0, 9, 0, 9, 0, 0};
     size_t chosen[5];
@@ -101,7 +96,6 @@ by_definition(const double *x, const double *y, size_t count, size_t wanted, siz
 
 static void follows_the_definition(void **state)
 {
-    (void)state;
     double x[POINTS];
     double y[POINTS];
     uint32_t seed = 7;

@@ -79,7 +79,6 @@ static void assert_block(const struct memory_block *block,
 /* A record belongs to the deepest node that runs then; what called it has it in its totals. */
 static void records_belong_to_the_deepest_operator(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "aten::conv", 1, 0, 100, 1);
@@ -115,7 +114,6 @@ static void records_belong_to_the_deepest_operator(void **state)
 /* Nodes that are no operators hand totals up; records in them belong to nobody. */
 static void other_nodes_pass_totals_up(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "outer", 1, 0, 100, 1);
@@ -136,7 +134,6 @@ static void other_nodes_pass_totals_up(void **state)
 /* An operator that no record is placed in or below counts as a call; what it called does not. */
 static void unvisited_operators_end_the_descent(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "a", 1, 0, 10, 1);
@@ -154,7 +151,6 @@ static void unvisited_operators_end_the_descent(void **state)
 /* The same number for every device; every thread counts. */
 static void calls_are_over_threads_and_devices(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     for (int64_t tid = 1; tid <= 2; tid++) {
@@ -173,7 +169,6 @@ static void calls_are_over_threads_and_devices(void **state)
 /* Before the root begins and from its end on a record is stale. */
 static void stale_records_belong_to_nobody(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "early", 2, 0, 5, 9);
@@ -194,7 +189,6 @@ static void stale_records_belong_to_nobody(void **state)
 /* Both ends of the window belong to it; operators wholly outside are not calls. */
 static void a_window_narrows(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     for (int64_t i = 0; i < 4; i++) {
@@ -222,7 +216,6 @@ static void a_window_narrows(void **state)
 
 static void devices_by_type(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "a", 1, 0, 100, 1);
@@ -242,7 +235,6 @@ static void devices_by_type(void **state)
 
 static void private_devices_are_not_shown_beside_gpus(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "a", 1, 0, 100, 1);
@@ -267,7 +259,6 @@ static void private_devices_are_not_shown_beside_gpus(void **state)
 
 static void blocks_are_paired_by_address(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "a", 1, 0, 10, 1);
@@ -297,7 +288,6 @@ static void blocks_are_paired_by_address(void **state)
 /* Records without an address take part in statistics only. */
 static void records_without_address(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "a", 1, 0, 10, 1);
@@ -314,7 +304,6 @@ static void records_without_address(void **state)
 
 static void the_largest_negative_number_is_a_release(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_op(&m.b, "a", 1, 0, 10, 1);
@@ -335,7 +324,6 @@ static void the_largest_negative_number_is_a_release(void **state)
 
 static void names_of_blocks(void **state)
 {
-    (void)state;
     static const struct {
         const char *op, *parent, *name;
     } rows[] = {
@@ -360,7 +348,6 @@ static void names_of_blocks(void **state)
 /* The parent is the node above, of whatever class. */
 static void the_parent_may_be_a_step(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     build_step(&m.b, "ProfilerStep#3", 0, 100);
@@ -380,7 +367,6 @@ static void the_parent_may_be_a_step(void **state)
 /* As many blocks of one address and of equal names as a long training has. */
 static void a_hundred_thousand_equal_blocks(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     for (int64_t i = 0; i < EQUAL_BLOCKS; i++) {
@@ -404,7 +390,6 @@ static void a_hundred_thousand_equal_blocks(void **state)
 
 static void deep_nesting(void **state)
 {
-    (void)state;
     struct memory m;
     begin(&m);
     for (int64_t i = 0; i < NESTED; i++) {
@@ -424,7 +409,6 @@ static void deep_nesting(void **state)
 
 static void curves_by_device(void **state)
 {
-    (void)state;
     const uint32_t no_totals = BUILD_HAS_ALL & ~MEMORY_HAS_RESERVED;
     const uint32_t no_address = BUILD_HAS_ALL & ~MEMORY_HAS_ADDR;
     struct memory m;
@@ -458,7 +442,6 @@ static void curves_by_device(void **state)
 /* HIP is a GPU; a device whose records name no totals has sums of their sizes. */
 static void curves_without_totals(void **state)
 {
-    (void)state;
     const uint32_t no_totals = BUILD_HAS_ALL & ~(MEMORY_HAS_RESERVED | MEMORY_HAS_ALLOCATED);
     struct memory m;
     begin(&m);

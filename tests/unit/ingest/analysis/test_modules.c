@@ -32,7 +32,6 @@ static void assert_row(
 
 static void frames_between_modules_are_passed(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Net", 0, 100, 1, NO_PARENT_ID);
@@ -52,7 +51,6 @@ static void frames_between_modules_are_passed(void **state)
  * leaf leads up never. */
 static void only_chains_from_leaves_count(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Round", 0, 40, 1, 2);
@@ -67,7 +65,6 @@ static void only_chains_from_leaves_count(void **state)
  * frame that is its own parent. */
 static void circles_end(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: A", 0, 10, 1, 3);
@@ -86,7 +83,6 @@ static void circles_end(void **state)
 /* Figures are those of all modules of the name and id, wherever they stand. */
 static void figures_of_calls(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     for (int64_t call = 0; call < 2; call++) {
@@ -120,7 +116,6 @@ static void figures_of_calls(void **state)
 /* Equal trees are shown once; trees that differ below are not equal. */
 static void equal_trees_merge(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Net", 0, 100, 1, NO_PARENT_ID);
@@ -155,7 +150,6 @@ static void equal_trees_merge(void **state)
 
 static void the_top_is_sorted_children_as_met(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Zeta", 0, 100, 1, NO_PARENT_ID);
@@ -174,7 +168,6 @@ static void the_top_is_sorted_children_as_met(void **state)
 /* By the plugin's rule the last event with a Python id is the one that counts. */
 static void repeated_python_ids(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Old", 0, 100, 1, NO_PARENT_ID);
@@ -191,7 +184,6 @@ static void repeated_python_ids(void **state)
  * is not in it. */
 static void modules_lie_in_one_another(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Net", 0, 100, 1, NO_PARENT_ID);
@@ -211,7 +203,6 @@ static void modules_lie_in_one_another(void **state)
 
 static void deep_hierarchies(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     for (int64_t i = 0; i < DEEP; i++) {
@@ -231,7 +222,6 @@ static void deep_hierarchies(void **state)
 
 static void a_hundred_thousand_equal_modules(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Net", 0, EQUAL * 10, 1, NO_PARENT_ID);
@@ -249,7 +239,6 @@ static void a_hundred_thousand_equal_modules(void **state)
 
 static void lightning_modules(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     b.trace->framework = "pytorch-lightning";

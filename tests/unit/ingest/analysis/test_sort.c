@@ -46,7 +46,6 @@ static void assert_sorted(const int64_t *keys)
 
 static void keys_sort_stably(void **state)
 {
-    (void)state;
     int64_t keys[COUNT];
     uint64_t random = 7;
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -95,7 +94,6 @@ static void assert_map_keeps(int64_t first, int64_t step)
 
 static void ids_are_numbered(void **state)
 {
-    (void)state;
     assert_map_keeps(1, 1);
     assert_map_keeps(-2500, 1);
     assert_map_keeps(INT64_MIN, 1);

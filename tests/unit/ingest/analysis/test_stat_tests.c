@@ -16,7 +16,6 @@ static void assert_close(double value, double expected, double tolerance)
 /* With whole numbers a and b, I_x(a, b) is a binomial sum: taken as an exact fraction. */
 static void the_incomplete_beta_equals_exact_fractions(void **state)
 {
-    (void)state;
     static const struct {
         double a, b, x, expected;
     } cases[] = {
@@ -39,7 +38,6 @@ static void the_incomplete_beta_equals_exact_fractions(void **state)
 
 static void the_incomplete_beta_equals_closed_forms(void **state)
 {
-    (void)state;
     for (int i = 1; i < 20; i++) {
         double x = i / 20.0;
         assert_close(stat_incomplete_beta(0.5, 0.5, x), 2 / PI * asin(sqrt(x)), 1e-14);
@@ -60,7 +58,6 @@ static double student_p(double t, size_t degrees)
 /* Two-sided critical values of Student's t as any table prints them, to three decimals. */
 static void welch_gives_the_critical_values_of_student(void **state)
 {
-    (void)state;
     static const struct {
         size_t degrees;
         double p, t;
@@ -98,7 +95,6 @@ static double welch_of(const double *a, size_t n1, const double *b, size_t n2)
 /* Two samples that are often printed with the test, of equal and of unequal sizes. */
 static void welch_gives_published_examples(void **state)
 {
-    (void)state;
     static const double a[] = {27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1,
                                21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4};
     static const double b[] = {27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0,
@@ -112,7 +108,6 @@ static void welch_gives_published_examples(void **state)
 
 static void welch_answers_for_what_has_no_variance(void **state)
 {
-    (void)state;
     assert_true(stat_welch_p(1, 0, 5, 2, 0, 5) == 0);
     assert_true(isnan(stat_welch_p(1, 0, 5, 1, 0, 5)));
     assert_true(stat_welch_p(1, 2, 1, 9, 2, 5) == 1);
@@ -146,7 +141,6 @@ static double mann_whitney_of(size_t n1, size_t n2, size_t u)
 /* Largest U that is significant at 0.05 (two-sided), as the tables of the test print it. */
 static void mann_whitney_gives_the_critical_values(void **state)
 {
-    (void)state;
     static const struct {
         size_t n1, n2, critical;
     } cases[] = {{4, 4, 0},   {5, 5, 2},   {5, 6, 3},   {5, 8, 6},   {6, 6, 5},
@@ -165,7 +159,6 @@ static void mann_whitney_gives_the_critical_values(void **state)
 /* Counted in whole numbers of any size: far from the normal distribution at the edge. */
 static void mann_whitney_stays_exact_against_a_large_side(void **state)
 {
-    (void)state;
     static const struct {
         size_t u;
         double p;
@@ -187,7 +180,6 @@ static void mann_whitney_stays_exact_against_a_large_side(void **state)
 
 static void mann_whitney_corrects_for_ties(void **state)
 {
-    (void)state;
     static const double a[] = {1, 2, 3, 4, 5};
     static const double b[] = {2, 3, 6, 7, 8};
     double p = -1;
@@ -207,7 +199,6 @@ static void mann_whitney_corrects_for_ties(void **state)
 /* The fifteen p-values of the paper that introduced the procedure: four are rejected at 0.05. */
 static void benjamini_hochberg_gives_its_paper(void **state)
 {
-    (void)state;
     static const double ascending[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201,
                                        0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
                                        0.4262, 0.5719, 0.6528, 0.7590, 1.0000};

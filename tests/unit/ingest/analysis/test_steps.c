@@ -9,7 +9,6 @@ static void cost_is(const struct trace_results *r, size_t step, enum time_catego
 
 static void ranges_merge_cut_subtract_and_unite(void **state)
 {
-    (void)state;
     struct ranges a = {0};
     struct ranges b = {0};
     struct ranges out;
@@ -43,7 +42,6 @@ static void ranges_merge_cut_subtract_and_unite(void **state)
 
 static void a_moment_counts_for_the_first_role(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#007", 0, 100);
@@ -69,7 +67,6 @@ static void a_moment_counts_for_the_first_role(void **state)
 /* The plugin knows those of the runtime only. */
 static void calls_of_the_driver_count_as_runtime(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 100);
@@ -87,7 +84,6 @@ static void calls_of_the_driver_count_as_runtime(void **state)
  */
 static void full_cover_resets_free_time(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 100);
@@ -104,7 +100,6 @@ static void full_cover_resets_free_time(void **state)
 
 static void collectives_claim_their_kernels(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 100);
@@ -123,7 +118,6 @@ static void collectives_claim_their_kernels(void **state)
 
 static void two_libraries_end_the_distributed_view(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "nccl:all_reduce", 1, 10, 20, 9);
@@ -152,7 +146,6 @@ static void add_steps(struct build *b, const int *kernels, size_t count)
 
 static void the_tail_is_cut_below_four_fifths(void **state)
 {
-    (void)state;
     static const struct {
         int kernels[4];
         size_t kept;
@@ -169,7 +162,6 @@ static void the_tail_is_cut_below_four_fifths(void **state)
 
 static void device_work_moves_the_bounds_of_steps(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "before", 1, 0, 40, 90);
@@ -192,7 +184,6 @@ static void device_work_moves_the_bounds_of_steps(void **state)
 
 static void without_steps_the_trace_is_one_window(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_host(&b, EVENT_USER_ANNOTATION, "note", 1, 0, 900, TRACE_NO_ID);
@@ -214,7 +205,6 @@ static void without_steps_the_trace_is_one_window(void **state)
 
 static void without_host_events_there_are_no_bounds(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_kernel(&b, "k", 10, 20, 1);
@@ -238,7 +228,6 @@ static void without_host_events_there_are_no_bounds(void **state)
 
 static void a_step_needs_a_number(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         const char *number; /* NULL: no step */
@@ -263,7 +252,6 @@ static void a_step_needs_a_number(void **state)
 /* 100.1 + 0.3 and 100.2 + 0.2 are the same in the file, but not in the plugin's doubles. */
 static void decimal_times_are_exact_and_for_the_plugin_doubles(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     b.trace->decimal_times = true;

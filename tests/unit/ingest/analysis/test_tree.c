@@ -14,7 +14,6 @@ static const struct operator_row *by_name(const struct trace_results *results, c
 
 static void children_and_runtimes_leave_self_time(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "outer", 1, 0, 100, 1);
@@ -36,7 +35,6 @@ static void children_and_runtimes_leave_self_time(void **state)
 
 static void partial_overlap_is_left_out(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "a", 1, 0, 50, 1);
@@ -51,7 +49,6 @@ static void partial_overlap_is_left_out(void **state)
 
 static void duplicates_melt_and_take_the_childs_runtimes(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "aten::add", 1, 0, 100, 1);
@@ -76,7 +73,6 @@ static void duplicates_melt_and_take_the_childs_runtimes(void **state)
  * second counts doubly [TB-5.6]. */
 static void zero_ids_count_doubly_on_a_later_thread(void **state)
 {
-    (void)state;
     static const struct {
         int64_t runtime_tid;
         int64_t device_ns;
@@ -100,7 +96,6 @@ static void zero_ids_count_doubly_on_a_later_thread(void **state)
 
 static void stale_kernels_go_to_threads_with_steps(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 100);
@@ -116,7 +111,6 @@ static void stale_kernels_go_to_threads_with_steps(void **state)
 
 static void work_before_its_call_waits(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "op", 1, 0, 50, 1);
@@ -134,7 +128,6 @@ static void work_before_its_call_waits(void **state)
 
 static void threads_need_a_number(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "good", 1, 0, 10, 1);
@@ -158,7 +151,6 @@ static void threads_need_a_number(void **state)
 
 static void groups_by_shape_and_stack(void **state)
 {
-    (void)state;
     static const struct {
         const char *shape;
         const char *stack;
@@ -200,7 +192,6 @@ static void groups_by_shape_and_stack(void **state)
 
 static void eligibility_is_inherited_upwards(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "wrapper", 1, 0, 100, 1);
@@ -224,7 +215,6 @@ static void eligibility_is_inherited_upwards(void **state)
  * accumulation that follows it; the root without a pair leaves the tree. */
 static void backward_roots_follow_their_modules(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 0, 1000);
@@ -247,7 +237,6 @@ static void backward_roots_follow_their_modules(void **state)
 
 static void without_top_level_modules_roots_stay(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_op(&b, "outer", 1, 0, 200, 1);
@@ -264,7 +253,6 @@ static void without_top_level_modules_roots_stay(void **state)
 /* Two nested operators with one start time: the group counts twice [TB-5.2]. */
 static void equal_starts_add_a_group_twice(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_module(&b, "nn.Module: Linear_0", 10, 100, 1, TRACE_NO_ID);
@@ -281,7 +269,6 @@ static void equal_starts_add_a_group_twice(void **state)
 
 static void deep_trees_need_no_stack(void **state)
 {
-    (void)state;
     const int64_t depth = 100000;
     struct build b;
     build_begin(&b);
@@ -298,7 +285,6 @@ static void deep_trees_need_no_stack(void **state)
 
 static void many_equal_starts_nest_by_length(void **state)
 {
-    (void)state;
     const int64_t count = 1000;
     struct build b;
     build_begin(&b);

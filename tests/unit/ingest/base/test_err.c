@@ -7,7 +7,6 @@
 
 static void codes_have_text_status_and_title(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum err_code code;
@@ -27,7 +26,6 @@ static void codes_have_text_status_and_title(void **state)
 
 static void set_fills_code_and_message_and_forgets_the_offset(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     assert_false(err_set_at(&err, ERR_BAD_INPUT, 77, "no value after key \"%s\"", "ts"));
     assert_int_equal(err.code, ERR_BAD_INPUT);
@@ -42,7 +40,6 @@ static void set_fills_code_and_message_and_forgets_the_offset(void **state)
 
 static void context_stands_before_the_message(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     (void)err_set_at(&err, ERR_BAD_INPUT, 5, "bad number");
     assert_false(err_context(&err, "event %d", 3));
@@ -54,7 +51,6 @@ static void context_stands_before_the_message(void **state)
 
 static void arguments_may_be_the_message_itself(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     (void)err_set(&err, ERR_IO, "inner");
     (void)err_set(&err, ERR_STORE, "outer (%s)", err.msg);
@@ -65,7 +61,6 @@ static void arguments_may_be_the_message_itself(void **state)
 
 static void errno_text_is_appended_and_full_disks_are_told(void **state)
 {
-    (void)state;
     static const struct {
         int errnum;
         enum err_code code;
@@ -85,7 +80,6 @@ static void errno_text_is_appended_and_full_disks_are_told(void **state)
 /* Characters of 1 to 4 bytes at every phase: the cut never splits one and never wastes one. */
 static void long_messages_are_cut_at_a_characters_end(void **state)
 {
-    (void)state;
     static const char *const chars[] = {"a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
     for (size_t c = 0; c < COUNT_OF(chars); c++) {
         size_t char_len = strlen(chars[c]);

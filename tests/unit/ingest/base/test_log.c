@@ -2,7 +2,6 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What the lines hold after the 25 characters "2024-05-06T07:08:09.123Z ". */
@@ -29,7 +28,6 @@ static void capture_end(struct capture *capture)
 
 static void levels_have_names(void **state)
 {
-    (void)state;
     static const char *const words[] = {"error", "warn", "info", "debug"};
     enum log_level level = LOG_ERROR;
     for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -43,7 +41,6 @@ static void levels_have_names(void **state)
 
 static void only_levels_up_to_the_chosen_are_written(void **state)
 {
-    (void)state;
     for (int chosen = LOG_ERROR; chosen <= LOG_DEBUG; chosen++) {
         for (int level = LOG_ERROR; level <= LOG_DEBUG; level++) {
             struct capture capture;
@@ -58,7 +55,6 @@ static void only_levels_up_to_the_chosen_are_written(void **state)
 
 static void lines_are_safe_for_terminals(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *line;
@@ -93,7 +89,6 @@ static void lines_are_safe_for_terminals(void **state)
 
 static void long_lines_are_cut(void **state)
 {
-    (void)state;
     char *text = malloc(100001);
     assert_non_null(text);
     memset(text, '\n', 100000);
@@ -118,7 +113,6 @@ static const struct log_field sample_fields[] = {
 
 static void fields_follow_the_message(void **state)
 {
-    (void)state;
     struct capture capture;
     capture_begin(&capture, LOG_INFO);
     log_record(&capture.log, LOG_INFO, "request", sample_fields, COUNT_OF(sample_fields));
@@ -132,7 +126,6 @@ static void fields_follow_the_message(void **state)
 
 static void json_is_one_object_a_line(void **state)
 {
-    (void)state;
     struct capture capture;
     capture_begin(&capture, LOG_INFO);
     capture.log.format = LOG_JSON;
@@ -150,7 +143,6 @@ static void json_is_one_object_a_line(void **state)
 
 static void formats_have_names(void **state)
 {
-    (void)state;
     enum log_format format = LOG_TEXT;
     assert_true(log_format_parse("json", &format));
     assert_int_equal(format, LOG_JSON);

@@ -5,7 +5,6 @@
 
 static void secrets_are_long_and_never_the_same(void **state)
 {
-    (void)state;
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     char a[SECRET_BYTES];
     char b[SECRET_BYTES];
@@ -21,7 +20,6 @@ static void secrets_are_long_and_never_the_same(void **state)
 
 static void hashes_are_those_of_sha256sum(void **state)
 {
-    (void)state;
     char view[SHA256_HEX_BYTES];
     char other[SHA256_HEX_BYTES];
     struct err err = ERR_INIT;

@@ -1,7 +1,6 @@
 #include "ingest/base/sha256.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* FIPS 180-2 examples. */
@@ -19,7 +18,6 @@ static const struct {
 
 static void known_texts_have_known_hashes(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct sha256 *hash = sha256_create();
         assert_non_null(hash);
@@ -36,7 +34,6 @@ static void known_texts_have_known_hashes(void **state)
 
 static void pieces_do_not_matter(void **state)
 {
-    (void)state;
     const char *text = rows[2].text;
     for (size_t cut = 0; cut <= strlen(text); cut++) {
         struct sha256 *hash = sha256_create();
@@ -53,7 +50,6 @@ static void pieces_do_not_matter(void **state)
 /* RFC 4231, test cases 2 and 6. */
 static void keyed_hashes_are_those_of_the_standard(void **state)
 {
-    (void)state;
     unsigned char mac[SHA256_BYTES];
     char hex[SHA256_HEX_BYTES];
     assert_true(sha256_hmac("Jefe", 4, "what do ya want for nothing?", 28, mac));
@@ -70,7 +66,6 @@ static void keyed_hashes_are_those_of_the_standard(void **state)
 
 static void a_hash_is_written_in_base64(void **state)
 {
-    (void)state;
     unsigned char digest[SHA256_BYTES];
     char text[SHA256_BASE64_BYTES];
     assert_true(sha256_of("", 0, digest));

@@ -21,7 +21,6 @@ static bool count_one(void *context, struct err *err)
 
 static void a_helper_does_every_piece_on_its_thread(void **state)
 {
-    (void)state;
     enum { PIECES = 1000 };
     struct counting counting = {.done = 0};
     struct thread_helper helper;
@@ -38,7 +37,6 @@ static void a_helper_does_every_piece_on_its_thread(void **state)
 
 static void a_failure_reaches_the_owner_and_stays(void **state)
 {
-    (void)state;
     struct counting counting = {.fails_at = 2};
     struct thread_helper helper;
     struct err err = ERR_INIT;
@@ -55,7 +53,6 @@ static void a_failure_reaches_the_owner_and_stays(void **state)
 
 static void the_end_waits_for_the_last_piece(void **state)
 {
-    (void)state;
     struct counting counting = {.done = 0};
     struct thread_helper helper;
     struct err err = ERR_INIT;

@@ -128,7 +128,6 @@ static void check_rows(const struct comparison *comparison)
 
 static void a_report_is_read(void **state)
 {
-    (void)state;
     for (size_t w = 0; w < COUNT_OF(window_sizes); w++) {
         struct format_bundle bundle =
             read_as("comparison-report", REPORT, strlen(REPORT), window_sizes[w]);
@@ -163,7 +162,6 @@ static char *with_crlf(const char *text)
 
 static void line_ends_do_not_matter(void **state)
 {
-    (void)state;
     char *text = with_crlf(REPORT);
     struct format_bundle bundle = read_report(text);
     check_head(comparison_of(&bundle));
@@ -175,7 +173,6 @@ static void line_ends_do_not_matter(void **state)
 
 static void titles_are_taken_apart(void **state)
 {
-    (void)state;
     static const struct {
         const char *line;
         const char *title;
@@ -207,7 +204,6 @@ static void titles_are_taken_apart(void **state)
 
 static void verdicts_are_drawn(void **state)
 {
-    (void)state;
     static const char quiet[] =
         "\n| Function Name | Metric Name | Device | Suspicion Score |\n|---|---|---|---|\n"
         "| f | m | Host | 9.99 |\n";
@@ -240,7 +236,6 @@ static void verdicts_are_drawn(void **state)
 /* What only our own reports have: verdict with its tests, added and removed functions. */
 static void our_sections_are_read(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_report(
         TITLE
         "### Key Findings:\n- **`` f`1` `` on device `Host`:**\n"
@@ -285,7 +280,6 @@ static void our_sections_are_read(void **state)
 
 static void a_probability_below_a_bound_is_read_as_0(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_report(
         TITLE "### Verdict\n\nThe two differ. The mean cycle time changed by +4.66% (p < 0.001, by "
               "ranks 0.250).\n\n"
@@ -299,7 +293,6 @@ static void a_probability_below_a_bound_is_read_as_0(void **state)
 
 static void surplus_findings_are_passed_over(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_report(TITLE SUMMARY "### Key Findings:\n"
                                                             "- **`a` on device `Host`:**\n"
                                                             "- **`b` on device `Host`:**\n"
@@ -315,7 +308,6 @@ static void surplus_findings_are_passed_over(void **state)
 
 static void damaged_lines_are_named(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_report(TITLE "| Function Name | Metric Name | Device | Suspicion Score |\n"
                           "|---|---|---|---|\n"
@@ -357,7 +349,6 @@ static void damaged_lines_are_named(void **state)
 
 static void reports_that_break_off_are_told(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t rows, truncated;
@@ -384,7 +375,6 @@ static void reports_that_break_off_are_told(void **state)
 
 static void reports_without_a_table_are_refused(void **state)
 {
-    (void)state;
     static const char *const texts[] = {TITLE, TITLE "words\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct err err = ERR_INIT;
@@ -397,7 +387,6 @@ static void reports_without_a_table_are_refused(void **state)
 
 static void damage_is_survived(void **state)
 {
-    (void)state;
     assert_true(read_damaged(REPORT, strlen(REPORT)) > strlen(REPORT));
 }
 
@@ -412,7 +401,6 @@ static void damage_is_survived(void **state)
 
 static void a_table_is_read(void **state)
 {
-    (void)state;
     static const char text[] = CSV_TEXT "\r\n" CSV_ROW "\r\n" CSV_ROW "\r\n";
     struct format_bundle bundle = read_report(text);
     const struct comparison *comparison = comparison_of(&bundle);
@@ -434,7 +422,6 @@ static void a_table_is_read(void **state)
 
 static void our_columns_are_read(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_report(
         CSV_TEXT ",q-value(β),q-value(μ),Presence,Kind,Base PID,Candidate PID\n" CSV_ROW
                  ",0.125000,,added,decode,5,6\n" CSV_ROW ",0.125000,,both,decode,5,7\n");
@@ -455,7 +442,6 @@ static void our_columns_are_read(void **state)
 
 static void the_seed_document_is_read(void **state)
 {
-    (void)state;
     struct format_bundle bundle = {.format = NULL};
     if (!read_reference("seeds/004_713e97ee5e652e9e.txt", &bundle)) {
         skip();
@@ -514,7 +500,6 @@ static void compare_rows(const struct comparison_row *printed, const struct comp
 
 static void the_reference_reports_say_what_their_tables_say(void **state)
 {
-    (void)state;
     static const char *const cases[] = {"SGLang_gpu_instability",
                                         "SGLang_gpu_memory_squeeze_out_NVLink",
                                         "vLLM_cpu_frequency_reduction"};

@@ -57,7 +57,6 @@ print_rows(struct buf *out, const char *text, size_t len, size_t window_size, ch
 
 static void rows_are_split(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t len;
@@ -98,7 +97,6 @@ static void rows_are_split(void **state)
 
 static void another_separator_is_possible(void **state)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, SIZE_MAX);
     print_rows(&out, TEXT("a;b,c\n\"d;e\";f\n"), 0, ';');
@@ -122,7 +120,6 @@ static char *long_text(const char *before, size_t count, const char *behind, siz
 
 static void rows_longer_than_a_window_are_read(void **state)
 {
-    (void)state;
     const size_t count = 300000;
     size_t len;
     char *text = long_text("a,\"", count, "\"\"y\",c\nd,e,f\n", &len);
@@ -146,7 +143,6 @@ static void rows_longer_than_a_window_are_read(void **state)
 
 static void rows_too_long_are_passed_over(void **state)
 {
-    (void)state;
     static const char *const befores[] = {"a\nb,", "a\nb,\""};
     for (size_t i = 0; i < COUNT_OF(befores); i++) {
         size_t len;
@@ -165,7 +161,6 @@ static void rows_too_long_are_passed_over(void **state)
 
 static void rows_of_too_many_cells_are_passed_over(void **state)
 {
-    (void)state;
     size_t len;
     char *text = long_text("", CSV_CELLS_MAX, "\nc,d\n", &len);
     memset(text, ',', CSV_CELLS_MAX);
@@ -195,7 +190,6 @@ static void count_hostile_rows(const char *text, size_t len)
  * open another: no row ends before the text does, or before there are too many cells. */
 static void hostile_quotes_cost_no_square_of_the_text(void **state)
 {
-    (void)state;
     static const struct {
         size_t x_count, line_count;
     } cases[] = {{1, 300000}, {2000, 8000}};
@@ -216,7 +210,6 @@ static void hostile_quotes_cost_no_square_of_the_text(void **state)
 
 static void columns_are_found_by_name(void **state)
 {
-    (void)state;
     static const char *const names[] = {"cycle", "pid", NULL};
     static const struct {
         const char *text;
@@ -254,7 +247,6 @@ static struct csv_cell cell(const char *text)
 
 static void missing_values_are_known(void **state)
 {
-    (void)state;
     static const char *const missing[] = {"",     "N/A",  "NA",     "nan",      "NaN",     "null",
                                           "NULL", "None", "n/a",    "<NA>",     "#N/A",    "#NA",
                                           "-nan", "-NaN", "1.#IND", "-1.#QNAN", "#N/A N/A"};
@@ -271,7 +263,6 @@ static void missing_values_are_known(void **state)
 
 static void numbers_are_read_as_pandas_reads_them(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         double number;
@@ -315,7 +306,6 @@ static void numbers_are_read_as_pandas_reads_them(void **state)
 
 static void the_reader_of_pandas_is_not_the_nearest_double(void **state)
 {
-    (void)state;
     double pandas = 0;
     double nearest = 1;
     size_t unequal = 0;
@@ -332,7 +322,6 @@ static void the_reader_of_pandas_is_not_the_nearest_double(void **state)
 
 static void printed_numbers_are_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         double number;
@@ -366,7 +355,6 @@ static void printed_numbers_are_read(void **state)
 
 static void integers_are_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t number;
@@ -417,7 +405,6 @@ static void print_lines(struct buf *out, const char *text, size_t len, size_t wi
 
 static void lines_are_split(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *lines;
@@ -441,7 +428,6 @@ static void lines_are_split(void **state)
 
 static void lines_too_long_are_cut(void **state)
 {
-    (void)state;
     size_t len;
     char *text = long_text("a\n", LINE_BYTES_MAX * 3, "\nb\n", &len);
     struct buf out;

@@ -122,7 +122,6 @@ static void check_export(const struct format_bundle *bundle)
 
 static void an_export_is_read_from_its_file(void **state)
 {
-    (void)state;
     char *path = make_file(STRINGS KERNEL_TABLE KERNELS COPIES);
     struct format_bundle bundle = read_path(path);
     check_export(&bundle);
@@ -144,7 +143,6 @@ static unsigned files_in(const char *folder)
 
 static void an_export_in_memory_is_copied_and_leaves_nothing(void **state)
 {
-    (void)state;
     char folder[] = "/tmp/kinetoscope-test-XXXXXX";
     assert_non_null(mkdtemp(folder));
     assert_int_equal(setenv("TMPDIR", folder, 1), 0);
@@ -175,7 +173,6 @@ static void an_export_in_memory_is_copied_and_leaves_nothing(void **state)
 
 static void strange_paths_are_no_uris(void **state)
 {
-    (void)state;
     char folder[] = "/tmp/kinetoscope-test-XXXXXX";
     char strange[128];
     assert_non_null(mkdtemp(folder));
@@ -192,7 +189,6 @@ static void strange_paths_are_no_uris(void **state)
 
 static void columns_differ_between_versions(void **state)
 {
-    (void)state;
     static const struct {
         const char *sql;
         const char *name;
@@ -220,7 +216,6 @@ static void columns_differ_between_versions(void **state)
 
 static void calls_ranges_and_graphs_are_read(void **state)
 {
-    (void)state;
     char *path = make_file(
         STRINGS KERNEL_TABLE
         "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, nameId, globalTid, correlationId);"
@@ -251,7 +246,6 @@ static void calls_ranges_and_graphs_are_read(void **state)
 /* As torch.autograd.profiler.emit_nvtx(record_shapes=True) writes them. */
 static void operators_of_emit_nvtx_have_shapes_and_sequence(void **state)
 {
-    (void)state;
     static const struct {
         const char *range, *name, *dims;
     } rows[] = {
@@ -287,7 +281,6 @@ static void operators_of_emit_nvtx_have_shapes_and_sequence(void **state)
 /* rocmProfileData, rocprofv3 and Ascend, by their tables. */
 static void other_recorders_are_known_by_their_tables(void **state)
 {
-    (void)state;
     static const struct {
         const char *format, *sql, *kernel;
     } rows[] = {
@@ -340,7 +333,6 @@ static void other_recorders_are_known_by_their_tables(void **state)
 
 static void other_databases_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *sql;
         enum err_code code;
@@ -373,7 +365,6 @@ static void other_databases_are_refused(void **state)
 
 static void damage_does_no_harm(void **state)
 {
-    (void)state;
     size_t len;
     char *path = make_file(STRINGS KERNEL_TABLE KERNELS COPIES);
     char *bytes = bytes_of(path, &len);

@@ -6,7 +6,6 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BYTES(text) (text), sizeof(text) - 1
@@ -52,7 +51,6 @@ static const char *text_of(const struct execution_trace *trace, uint32_t id)
 
 static void lists_of_json_and_python_are_stepped_through(void **state)
 {
-    (void)state;
     static const char text[] = " [1, ( 'a\\'],' , \"]\"), {'k': [2]}, None ] rest";
     struct literal list = literal_of(text, strlen(text));
     uint64_t number;
@@ -78,7 +76,6 @@ static void lists_of_json_and_python_are_stepped_through(void **state)
 
 static void numbers_beyond_64_bits_are_none(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool is_number;
@@ -113,7 +110,6 @@ static const char observed[] =
 
 static void a_node_has_the_tensors_of_its_lists(void **state)
 {
-    (void)state;
     struct execution_trace *trace = read_good(BYTES(observed));
     assert_int_equal(trace->node_count, 2);
     assert_string_equal(text_of(trace, trace->nodes[0].name), "top");
@@ -142,7 +138,6 @@ static const char messages[] = "\x0A\x0A\x08\x0A\x06schema"
 
 static void messages_of_chakra_say_the_same(void **state)
 {
-    (void)state;
     struct execution_trace *trace = read_good(BYTES(messages));
     assert_int_equal(trace->node_count, 1);
     assert_int_equal(trace->nodes[0].record_id, 300);
@@ -157,7 +152,6 @@ static void messages_of_chakra_say_the_same(void **state)
 /* Each prefix is read as far as it goes, or refused with words. */
 static void cut_files_keep_what_was_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t len;
@@ -182,7 +176,6 @@ static void cut_files_keep_what_was_read(void **state)
 
 static void other_files_are_not_taken(void **state)
 {
-    (void)state;
     static const char *const others[] = {
         "{\"schemaVersion\": 1, \"traceEvents\": []}",
         "{\"nodes\": []}",
@@ -200,7 +193,6 @@ static void other_files_are_not_taken(void **state)
 /* Lists in lists do not cost more than their length. */
 static void deep_lists_end(void **state)
 {
-    (void)state;
     enum { DEPTH = 200000 };
     static const char head[] =
         "{\"id\": \"1\", \"name\": \"x\", \"type\": \"COMP_NODE\"}\n{\"id\": \"2\", "
@@ -251,7 +243,6 @@ static struct execution_trace *make(const struct made_node *nodes, size_t count)
  * and 9 within it read 20. */
 static void writers_and_readers_are_the_outermost_and_the_last(void **state)
 {
-    (void)state;
     static const struct made_node nodes[] = {{2, 1, 10, 30, 20, 40}, {3, 2, 10, 30, 11, 30},
                                              {4, 2, 11, 30, 20, 40}, {5, 1, 20, 40, 20, 40},
                                              {6, 1, 20, 40, 21, 40}, {7, 1, 21, 40, 0, 0},
@@ -295,7 +286,6 @@ static void writers_and_readers_are_the_outermost_and_the_last(void **state)
 
 static void a_tensor_of_the_same_storage_stands_in(void **state)
 {
-    (void)state;
     static const struct made_node nodes[] = {{2, 1, 0, 0, 20, 40}, {3, 1, 21, 40, 0, 0}};
     struct execution_trace *trace = make(nodes, COUNT_OF(nodes));
     struct arena arena;
@@ -312,7 +302,6 @@ static void a_tensor_of_the_same_storage_stands_in(void **state)
 /* More readers than are told, and calls that lie in each other in a circle. */
 static void many_readers_and_circles_end(void **state)
 {
-    (void)state;
     struct made_node nodes[TENSOR_READERS_MAX + 2] = {{1, 2, 0, 0, 20, 40}};
     for (size_t i = 1; i < COUNT_OF(nodes); i++) {
         nodes[i] = (struct made_node){i + 1, 100, 20, 40, 0, 0};

@@ -6,7 +6,6 @@
 
 static void other_files_are_refused_by_name(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t len;
@@ -59,7 +58,6 @@ static void other_files_are_refused_by_name(void **state)
 
 static void a_trace_without_its_first_bracket_is_read(void **state)
 {
-    (void)state;
     static const char *const firsts[] = {"", "z", " ", "[", "\"", "<", ",", "\xE6"};
     static const char rest[] =
         "\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", "
@@ -79,7 +77,6 @@ static void a_trace_without_its_first_bracket_is_read(void **state)
 
 static void tar_archives_are_refused_by_name(void **state)
 {
-    (void)state;
     char bytes[512] = "trace.json";
     memcpy(bytes + 257, "ustar", sizeof "ustar");
     struct err err = ERR_INIT;
@@ -90,7 +87,6 @@ static void tar_archives_are_refused_by_name(void **state)
 
 static void file_names_give_worker_and_span(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         const char *worker;

@@ -55,7 +55,6 @@ static void read_components(const struct component *rows, size_t count, struct h
 
 static void components_are_read(void **state)
 {
-    (void)state;
     static const struct component rows[] = {
         {"CAT_CPU", ENV("h1"), "{\"macro\": {\"cores\": 32, \"freq\": \"4000 MHz\"}}"},
         {"CAT_CPU", ENV("h1"), "{\"macro\": {\"cores\": 16, \"freq\": \"about 2500.9\"}}"},
@@ -91,7 +90,6 @@ static void components_are_read(void **state)
 
 static void rows_that_say_nothing_are_left_out(void **state)
 {
-    (void)state;
     static const struct component rows[] = {
         {"CAT_CPU", "{\"env\": {}}", "{\"macro\": {\"cores\": 1}}"},
         {"CAT_CPU", ENV(""), "{\"macro\": {\"cores\": 1}}"},
@@ -115,7 +113,6 @@ static void rows_that_say_nothing_are_left_out(void **state)
 
 static void other_files_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *says;
@@ -142,7 +139,6 @@ static void other_files_are_refused(void **state)
 
 static void the_reference_file_is_read(void **state)
 {
-    (void)state;
     char path[4096];
     struct hardware hardware;
     struct err err = ERR_INIT;

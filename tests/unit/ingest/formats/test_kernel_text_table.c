@@ -4,7 +4,6 @@
 
 static void rows_are_launches(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(HEADING "gemm_128x64      |  1000   0.25   0.50\n"
                                                     "at::native::mul:  200   0.00   1.00\n"
                                                     "gemm_128x64      |    40   0.75   0.00\n");
@@ -25,7 +24,6 @@ static void rows_are_launches(void **state)
 
 static void names_hold_separators_and_blanks(void **state)
 {
-    (void)state;
     static const struct {
         const char *row;
         const char *name;
@@ -58,7 +56,6 @@ static void names_hold_separators_and_blanks(void **state)
 
 static void missing_uses_are_unknown(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(HEADING "a | 1 n/a 0.5\n"
                                                     "b | 2 0.5 -\n"
                                                     "c | 3 0.5\n"
@@ -79,7 +76,6 @@ static void missing_uses_are_unknown(void **state)
 
 static void the_heading_says_which_columns_there_are(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text("# measured on Tuesday\n\n"
                                             "Kernel Name    DRAM  Latency (us)  SM\n"
                                             "---------------------------\n"
@@ -100,7 +96,6 @@ static void the_heading_says_which_columns_there_are(void **state)
 
 static void bad_rows_are_told_and_left_out(void **state)
 {
-    (void)state;
     static const char *const says[] = {
         "line 3: no \"|\" or \":\" with a latency behind it (just words)",
         "line 5: the latency is no time (k)",
@@ -133,7 +128,6 @@ static void bad_rows_are_told_and_left_out(void **state)
 
 static void a_table_without_a_good_row_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *says;
@@ -153,7 +147,6 @@ static void a_table_without_a_good_row_is_refused(void **state)
 
 static void names_that_are_no_utf8_are_repaired(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text("\xEF\xBB\xBF" HEADING "k\xFFk | 1 0 0\n");
     const struct kernel_table *table = table_of(&bundle, "kernel-table");
     assert_string_equal(launch_name(table, 0), "k\xEF\xBF\xBDk");
@@ -163,7 +156,6 @@ static void names_that_are_no_utf8_are_repaired(void **state)
 
 static void the_memory_budget_holds(void **state)
 {
-    (void)state;
     static const char row[] = "kernel | 10 0.5 0.5\n";
     const size_t rows = 4000;
     char *text = malloc(strlen(HEADING) + rows * strlen(row) + 1);
@@ -191,7 +183,6 @@ static void the_memory_budget_holds(void **state)
 
 static void damage_does_no_harm(void **state)
 {
-    (void)state;
     damage_text(HEADING "gemm_128x64      |  1000   0.25   0.50\n"
                         "at::native::mul:  200   0.00   1.00 note: 5\r\n"
                         "void cutlass::Kernel<cutlass_80<int> >(P) | 1,234.5 n/a 0.00\n");
@@ -199,7 +190,6 @@ static void damage_does_no_harm(void **state)
 
 static void the_seeds_are_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint32_t launches;

@@ -30,7 +30,6 @@ static struct err refusal(const char *bytes, size_t len)
 /* {"a": [1, -2, 300, True, None, 0.5], "b": "x"}, with the list memoized and used twice */
 static void plain_data_is_read(void **state)
 {
-    (void)state;
     struct pickle pickle =
         read_good(BYTES("\x80\x04}(\x8c\x01"
                         "a]\x94(K\x01J\xfe\xff\xff\xffM\x2c\x01\x88NG\x3f\xe0\0\0\0\0\0\0e\x8c\x01"
@@ -50,7 +49,6 @@ static void plain_data_is_read(void **state)
 /* Of every opcode that could run code, or does not fit, the offset is told. */
 static void code_is_refused_where_it_stands(void **state)
 {
-    (void)state;
     static const char forbidden[] =
         "cRbioIQPVUTSFLdl\x81\x82\x83\x84\x8b\x8d\x8e\x8f\x90\x91\x92\x93\x96\x97\x98";
     for (size_t i = 0; i < sizeof forbidden - 1; i++) {
@@ -71,7 +69,6 @@ static void code_is_refused_where_it_stands(void **state)
 
 static void nesting_is_bounded(void **state)
 {
-    (void)state;
     char bytes[200] = "\x80\x04";
     memset(bytes + 2, '(', 100);
     assert_int_equal(refusal(bytes, 102).byte_off, 2 + 64);
@@ -80,7 +77,6 @@ static void nesting_is_bounded(void **state)
 /* One list of blocks that many segments refer to is no snapshot. */
 static void repeated_lists_are_refused(void **state)
 {
-    (void)state;
     static const char head[] = "\x80\x04}\x8c\x08segments](}\x8c\x06"
                                "blocks](";
     char bytes[4096];
@@ -145,7 +141,6 @@ static const char *device_type_of(const char *bytes, size_t len)
 /* [FMT-4.1d] */
 static void a_snapshot_says_whose_memory_it_is(void **state)
 {
-    (void)state;
     assert_string_equal(device_type_of(SNAPSHOT(POOL, EVENT)), "NPU");
     assert_string_equal(device_type_of(SNAPSHOT(NO_POOL, EVENT)), "GPU");
     assert_string_equal(device_type_of(SNAPSHOT(POOL, EVENT_AT_TIME)), "GPU");
@@ -172,7 +167,6 @@ static struct snapshot_event event(enum snapshot_action action, int64_t addr, in
 
 static void a_history_is_replayed_from_its_end(void **state)
 {
-    (void)state;
     struct snapshot_event events[] = {
         event(SNAPSHOT_FREE_REQUESTED, 0x10, 7), /* lived before */
         event(SNAPSHOT_ALLOC, 0x20, 100),
@@ -214,7 +208,6 @@ static void a_history_is_replayed_from_its_end(void **state)
 
 static void segments_say_what_is_free_and_where(void **state)
 {
-    (void)state;
     struct snapshot_segment segments[] = {
         {.address = 0x1000, .total_size = 1280, .stream = 7, .first_block = 0, .block_count = 4},
         {.address = 0x8000, .total_size = 2560, .first_block = 4, .block_count = 1},

@@ -24,7 +24,6 @@
 
 static void numbers_are_read_as_printed(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum quantity quantity;
@@ -85,7 +84,6 @@ static void numbers_are_read_as_printed(void **state)
 
 static void long_numbers_are_refused(void **state)
 {
-    (void)state;
     char text[300];
     double value;
     for (size_t len = 1; len < sizeof text; len++) {
@@ -102,7 +100,6 @@ static void long_numbers_are_refused(void **state)
 
 static void units_lose_their_prefix(void **state)
 {
-    (void)state;
     static const struct {
         const char *unit;
         const char *base;
@@ -137,7 +134,6 @@ static void units_lose_their_prefix(void **state)
 
 static void rows_of_one_id_are_one_launch(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "[2024-01-05] training starts, all is well\n"
         "==PROF== Connected to process 11 (/usr/bin/python3)\n"
@@ -176,7 +172,6 @@ static void rows_of_one_id_are_one_launch(void **state)
 
 static void sections_are_read_by_their_labels(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         NEW_HEADER NEW_ROW("0", "f", "DRAM Frequency", "Ghz", "1.21")
             NEW_ROW("0", "f", "Compute (SM) Throughput", "%", "40.5")
@@ -208,7 +203,6 @@ static void sections_are_read_by_their_labels(void **state)
 
 static void ids_restart_with_processes_and_headers(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         OLD_HEADER OLD_ROW("0", "11", "f", DURATION, "ns", "10")
             OLD_ROW("0", "12", "f", DURATION, "ns", "20") OLD_ROW("0", "11", "f", "a.sum", "", "1")
@@ -231,7 +225,6 @@ static void ids_restart_with_processes_and_headers(void **state)
 
 static void kindred_metrics_stand_in(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         OLD_HEADER OLD_ROW("0", "11", "f", "gpu__time_duration.avg", "msecond", "2")
             OLD_ROW("0", "11", "f", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%", "60")
@@ -248,7 +241,6 @@ static void kindred_metrics_stand_in(void **state)
 
 static void bad_rows_are_told_and_left_out(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         OLD_HEADER OLD_ROW("0", "11", "f", TENSOR, "%", "10") OLD_ROW(
             "1", "11", "g", DURATION, "ns", "10") OLD_ROW("1", "11", "g", TENSOR, "%", "much")
@@ -289,7 +281,6 @@ static void bad_rows_are_told_and_left_out(void **state)
 
 static void wide_tables_are_read(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "==PROF== Connected\nstep, 1, of, 2\n" WIDE_HEADER
         "==PROF== Profiling \"f\"\n" WIDE_UNITS WIDE_ROW(
@@ -321,7 +312,6 @@ static void wide_tables_are_read(void **state)
 
 static void a_wide_table_may_lack_units_and_ids(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text("Kernel Name;" DURATION ";" TENSOR "\nf;1234;25,5\n"
                                             "g;99;50\n");
     const struct kernel_table *table = table_of(&bundle, "ncu-csv");
@@ -333,7 +323,6 @@ static void a_wide_table_may_lack_units_and_ids(void **state)
 
 static void forms_may_follow_each_other(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_text(OLD_HEADER OLD_ROW("0", "11", "f", DURATION, "ns", "1")
                       WIDE_HEADER WIDE_UNITS WIDE_ROW("0", "f", "\"1\",\"0.002\",\"\",\"\",\"\"")
@@ -350,7 +339,6 @@ static void forms_may_follow_each_other(void **state)
 
 static void tables_without_launches_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum err_code code;
@@ -376,7 +364,6 @@ static void tables_without_launches_are_refused(void **state)
 
 static void blocks_of_any_size_give_the_same(void **state)
 {
-    (void)state;
     static const char text[] = OLD_HEADER OLD_ROW("0", "11", "f\"\"x\"\"", DURATION, "ns", "10")
         OLD_ROW("0", "11", "f\"\"x\"\"", TENSOR, "%", "50")
             OLD_ROW("1", "11", "g", DURATION, "ns", "20");
@@ -394,7 +381,6 @@ static void blocks_of_any_size_give_the_same(void **state)
 
 static void damage_does_no_harm(void **state)
 {
-    (void)state;
     damage_text(
         "==PROF== Connected\n" OLD_HEADER OLD_ROW("0", "11", "f<int>", DURATION, "us", "1.5")
             OLD_ROW("0", "11", "f<int>", "a.sum", "Kbyte", "1,500")

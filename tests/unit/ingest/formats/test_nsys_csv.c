@@ -9,7 +9,6 @@
 
 static void a_trace_has_launches_copies_and_sets(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "Processing [run.sqlite] with [/opt/nsight/reports/cuda_gpu_trace.py]... \n\n"
         " ** CUDA GPU Trace (cuda_gpu_trace):\n\n" TRACE_HEADER
@@ -45,7 +44,6 @@ static void a_trace_has_launches_copies_and_sets(void **state)
 
 static void units_stand_in_the_heads(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t start_ns, dur_ns, size_bytes;
@@ -72,7 +70,6 @@ static void units_stand_in_the_heads(void **state)
 
 static void a_summary_has_summaries(void **state)
 {
-    (void)state;
     static const char *const headers[] = {
         SUM_HEADER,
         "Time(%),Total Time (us),Instances,Average,Median (us),Minimum (us),Maximum (us),StdDev,"
@@ -128,7 +125,6 @@ static const char all_tables[] =
 
 static void other_tables_are_passed_over(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(all_tables);
     const struct kernel_table *table = table_of(&bundle, "nsys-csv");
     assert_int_equal(table->launch_count, 0);
@@ -139,7 +135,6 @@ static void other_tables_are_passed_over(void **state)
 
 static void a_trace_goes_before_a_summary(void **state)
 {
-    (void)state;
     char text[4096];
     (void)snprintf(text, sizeof text, "%s[6/8] Executing 'cuda_gpu_trace' stats report\n%s%s",
                    all_tables, TRACE_HEADER,
@@ -156,7 +151,6 @@ static void a_trace_goes_before_a_summary(void **state)
 
 static void names_with_bare_commas_stay_whole(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text("Start,Duration,Strm,Name\n"
                                             "1,2,7,void f<int, 4>(int, float)\n");
     const struct kernel_table *table = table_of(&bundle, "nsys-csv");
@@ -166,7 +160,6 @@ static void names_with_bare_commas_stay_whole(void **state)
 
 static void bad_rows_are_told_and_left_out(void **state)
 {
-    (void)state;
     static const char *const says[] = {
         "line 2: the duration is no time (f)",
         "line 3: the duration is no time (f)",
@@ -193,7 +186,6 @@ static void bad_rows_are_told_and_left_out(void **state)
 
 static void tables_without_kernels_are_refused(void **state)
 {
-    (void)state;
     static const char *const texts[] = {SUM_HEADER, TRACE_HEADER, SUM_HEADER TRACE_HEADER};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct err err = ERR_INIT;
@@ -206,7 +198,6 @@ static void tables_without_kernels_are_refused(void **state)
 
 static void damage_does_no_harm(void **state)
 {
-    (void)state;
     damage_text(all_tables);
     damage_text(
         TRACE_HEADER

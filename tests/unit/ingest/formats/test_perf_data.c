@@ -20,7 +20,6 @@ static const struct trace_results *results_of(const struct format_bundle *bundle
 
 static void rows_are_read(void **state)
 {
-    (void)state;
     for (size_t w = 0; w < COUNT_OF(window_sizes); w++) {
         struct format_bundle bundle = read_as("perf-data", SMALL, strlen(SMALL), window_sizes[w]);
         const struct trace_results *results = results_of(&bundle);
@@ -74,7 +73,6 @@ static struct format_bundle read_perf(const char *text)
 /* Pairs (number, duration), each once, by number and then first row; rows stay in file order. */
 static void cycles_are_the_distinct_pairs(void **state)
 {
-    (void)state;
     static const char text[] =
         "anchor_dur_us,cycle,pid,function_name,metric_name,device,beta_pct,mu_pct\n"
         "30,5,1,f,N/A,Host,1,\n"
@@ -111,7 +109,6 @@ static void cycles_are_the_distinct_pairs(void **state)
 
 static void a_column_of_kinds_is_read(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_perf(
         "cycle,pid,function_name,metric_name,device,beta_pct,mu_pct,anchor_dur_us,cycle_kind\n"
         "1,1,f,N/A,Host,1,,10,prefill\n2,1,f,N/A,Host,1,,10,decode\n3,1,f,N/A,Host,1,,10,step\n"
@@ -130,7 +127,6 @@ static void a_column_of_kinds_is_read(void **state)
 
 static void bad_rows_are_named_and_left_out(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_perf(SHORT_HEADER "1,1,f,m,Host,1,2,10\n"
                                                          "one,1,f,m,Host,1,2,10\n"
                                                          "1,,f,m,Host,1,2,10\n"
@@ -165,7 +161,6 @@ static void bad_rows_are_named_and_left_out(void **state)
 
 static void only_the_first_bad_rows_are_described(void **state)
 {
-    (void)state;
     struct buf text;
     buf_init(&text, SIZE_MAX);
     buf_puts(&text, SHORT_HEADER "1,1,f,m,Host,1,2,10\n");
@@ -181,7 +176,6 @@ static void only_the_first_bad_rows_are_described(void **state)
 
 static void tables_without_a_row_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *says;
@@ -200,7 +194,6 @@ static void tables_without_a_row_are_refused(void **state)
 
 static void texts_become_utf8(void **state)
 {
-    (void)state;
     static const char text[] = SHORT_HEADER "1,1,a\0b\xFFz,\xCE\xB2,Host,1,2,10\n";
     struct format_bundle bundle = read_as("perf-data", text, sizeof text - 1, 0);
     const struct trace_results *results = results_of(&bundle);
@@ -214,7 +207,6 @@ static void texts_become_utf8(void **state)
 
 static void a_byte_order_mark_and_crlf_do_not_matter(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_perf("\xEF\xBB\xBF"
                   "\"cycle\",pid,function_name,metric_name,device,beta_pct,mu_pct,anchor_dur_us\r\n"
@@ -226,7 +218,6 @@ static void a_byte_order_mark_and_crlf_do_not_matter(void **state)
 
 static void the_memory_budget_holds(void **state)
 {
-    (void)state;
     struct buf text;
     struct err err = ERR_INIT;
     struct format_bundle bundle = {.format = NULL};
@@ -255,7 +246,6 @@ static void the_memory_budget_holds(void **state)
 
 static void damage_is_survived(void **state)
 {
-    (void)state;
     assert_true(read_damaged(SMALL, strlen(SMALL)) > strlen(SMALL));
     assert_true(read_damaged(SHORT_HEADER "1,1,f,m,Host,1,2,10", strlen(SHORT_HEADER) + 19) > 0);
 }
@@ -264,7 +254,6 @@ static void damage_is_survived(void **state)
 
 static void counters_are_summed_up(void **state)
 {
-    (void)state;
     static const char text[] = "counter_name,timestamp,value,hostname\n"
                                "b,1000.500000,2.000000,h\n"
                                "a,2000.000000,10,\n"
@@ -305,7 +294,6 @@ static void counters_are_summed_up(void **state)
 
 static void the_reference_tables_are_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *file;
         size_t cycles, rows;
@@ -332,7 +320,6 @@ static void the_reference_tables_are_read(void **state)
 
 static void the_reference_counters_are_read(void **state)
 {
-    (void)state;
     struct format_bundle bundle = {.format = NULL};
     if (!read_reference("data/compare/SGLang_gpu_instability/normal_counters.csv.gz", &bundle)) {
         skip();

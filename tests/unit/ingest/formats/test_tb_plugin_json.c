@@ -34,7 +34,6 @@
 
 static void rows_are_derived(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(OVERVIEW("3") "\n" OPERATORS "\n" KERNELS "\n");
     assert_string_equal(bundle.format, "plugin-json");
     assert_string_equal(bundle.items[0].worker, "GPU 3");
@@ -76,7 +75,6 @@ static void rows_are_derived(void **state)
 
 static void answers_are_kept_word_for_word(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text("  " OPERATORS " \r\n\n" KERNELS);
     const struct trace_results *results = bundle.items[0].results;
     assert_null(bundle.items[0].worker);
@@ -92,7 +90,6 @@ static void answers_are_kept_word_for_word(void **state)
 
 static void workers_are_told_apart(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t items;
@@ -117,7 +114,6 @@ static void workers_are_told_apart(void **state)
 
 static void bad_lines_are_left_out(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_text(KERNELS "\n{\"steps\": ?}\nnonsense\n" OPERATORS "\n{\"other\": 1}");
     const struct trace_results *results = bundle.items[0].results;
@@ -154,7 +150,6 @@ static char *read_file(const char *path, size_t *len)
 
 static void the_seed_document_is_read(void **state)
 {
-    (void)state;
     char path[4096];
     const char *reference = getenv("KINETOSCOPE_REFERENCE");
     (void)snprintf(path, sizeof path, "%s/seeds/003_e0954df1c8df0a17.txt",

@@ -1,12 +1,8 @@
 /* What serving engines write into the names of their steps [DEV-4]. */
 #include "ingest/index/engine_annotation.h"
+#include "tests/unit/unit.h"
 
 // clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 // clang-format on
 
 #define NOT_SAID ENGINE_UNKNOWN
@@ -115,7 +111,6 @@ static const struct expected forms[] = {
 
 static void forms_are_read(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const struct expected *want = &forms[i];
         struct engine_annotation got;
@@ -133,7 +128,6 @@ static void forms_are_read(void **state)
 
 static void rare_fields_are_read(void **state)
 {
-    (void)state;
     struct engine_annotation got;
     assert_true(engine_annotation_read("execute_diffusion_2_1024x768", &got));
     assert_int_equal(got.engine, ENGINE_DIFFUSION);
@@ -153,7 +147,6 @@ static void rare_fields_are_read(void **state)
 
 static void other_names_are_none(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "",
         "step",

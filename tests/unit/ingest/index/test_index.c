@@ -50,7 +50,6 @@ driver_call(struct made *made, int64_t tid, int64_t start, int64_t end, int64_t 
 
 static void test_nests_by_containment(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     host(&made, EVENT_OPERATOR, "inner", 20, 40); /* 0 */
@@ -80,7 +79,6 @@ static void test_nests_by_containment(void **state)
  * children both cover is taken from their parent once. */
 static void test_keeps_what_overlaps(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     host(&made, EVENT_OPERATOR, "all", 0, 100);    /* 0 */
@@ -102,7 +100,6 @@ static void test_keeps_what_overlaps(void **state)
 
 static void test_threads_are_apart(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     build_op(&made.build, "a", 1, 0, 100, TRACE_NO_ID); /* 0 */
@@ -133,7 +130,6 @@ static void test_threads_are_apart(void **state)
 
 static void test_work_belongs_to_the_operator_around_any_call(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     build_op(&made.build, "aten::bmm", 1, 0, 50, 4);       /* 0 */
@@ -172,7 +168,6 @@ static void test_work_belongs_to_the_operator_around_any_call(void **state)
 /* [DEV-8]: a text is read as the number that it writes, and 0 is none. */
 static void test_correlations_as_texts(void **state)
 {
-    (void)state;
     const char *const ids[] = {"\"10\"", "11", "\"0\"", "10", "\"11\"", "\"0\""};
     const uint32_t launches[] = {0, 1, INDEX_NONE};
     struct trace_index index;
@@ -197,7 +192,6 @@ static void test_correlations_as_texts(void **state)
 /* An operator that starts with a call has it, however short it is; one that has ended has not. */
 static void test_calls_at_the_edge_of_operators(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     build_op(&made.build, "ended", 1, 0, 10, TRACE_NO_ID);  /* 0 */
@@ -215,7 +209,6 @@ static void test_calls_at_the_edge_of_operators(void **state)
 
 static void test_streams_stand_in_order(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     build_device_event(&made.build, EVENT_KERNEL, "b", 1, 50, 60, 1, TRACE_NO_ID, 0, 0); /* 0 */
@@ -238,7 +231,6 @@ static void test_streams_stand_in_order(void **state)
 
 static void test_steps_are_host_annotations(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     build_step(&made.build, "ProfilerStep#4", 100, 200);                /* 0 */
@@ -275,7 +267,6 @@ static void test_steps_are_host_annotations(void **state)
 /* Records of memory are not indexed; marks of Lightning have classes of their own. */
 static void test_classes(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     made.build.trace->framework = "pytorch-lightning";
@@ -299,7 +290,6 @@ static void test_classes(void **state)
 /* What a walk over all steps for each thread would not get through. */
 static void test_many_threads_and_steps(void **state)
 {
-    (void)state;
     const int64_t count = 30000;
     struct made made;
     make_begin(&made);
@@ -320,7 +310,6 @@ static void test_many_threads_and_steps(void **state)
 
 static void test_empty_trace(void **state)
 {
-    (void)state;
     struct made made;
     make_begin(&made);
     make_index(&made);

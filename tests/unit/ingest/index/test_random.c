@@ -291,7 +291,6 @@ static void check_steps(const struct trace_index *index)
 
 static void test_random_traces(void **state)
 {
-    (void)state;
     uint64_t seed = 20261123;
     for (int trace = 0; trace < TRACES; trace++) {
         struct build build;

@@ -5,7 +5,6 @@
 #include "ingest/base/text/buf.h"
 #include "tests/unit/unit.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

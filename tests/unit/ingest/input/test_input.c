@@ -6,7 +6,6 @@
 #include <isa-l/igzip_lib.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -250,7 +249,6 @@ static struct buf make_container(enum input_container container, const struct bu
 
 static void all_bytes_arrive_whatever_the_blocks_and_the_keeping(void **state)
 {
-    (void)state;
     static const size_t text_lens[] = {0, 1, 63, 64, 65, 3000, 20000};
     for (size_t t = 0; t < COUNT_OF(text_lens); t++) {
         struct buf text = make_text(text_lens[t]);
@@ -276,7 +274,6 @@ static void all_bytes_arrive_whatever_the_blocks_and_the_keeping(void **state)
 /* Beyond the headroom of 256 KiB windows move to larger memory and come back from it. */
 static void more_than_the_headroom_can_be_kept(void **state)
 {
-    (void)state;
     struct buf text = make_text((size_t)5 << 20);
     static const size_t sizes[] = {4096, 300000, 0};
     for (size_t b = 0; b < COUNT_OF(sizes); b++) {
@@ -292,7 +289,6 @@ static void more_than_the_headroom_can_be_kept(void **state)
 
 static void keeps_around_the_headroom_are_exact(void **state)
 {
-    (void)state;
     struct buf text = make_text((size_t)3 << 20);
     static const size_t keeps[] = {INPUT_HEADROOM_BYTES - 1, INPUT_HEADROOM_BYTES,
                                    INPUT_HEADROOM_BYTES + 1, INPUT_HEADROOM_BYTES * 2};
@@ -320,7 +316,6 @@ static void keeps_around_the_headroom_are_exact(void **state)
 
 static void more_cannot_be_kept_than_the_window_has(void **state)
 {
-    (void)state;
     struct input *in = NULL;
     struct err err = ERR_INIT;
     const char *window = NULL;
@@ -338,7 +333,6 @@ static void more_cannot_be_kept_than_the_window_has(void **state)
 
 static void containers_are_known_by_their_first_bytes(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t len;
@@ -365,7 +359,6 @@ static void containers_are_known_by_their_first_bytes(void **state)
 
 static void gzip_members_follow_each_other(void **state)
 {
-    (void)state;
     struct buf text = make_text(4000);
     struct buf bytes;
     buf_init(&bytes, NO_CEILING);
@@ -389,7 +382,6 @@ static void gzip_members_follow_each_other(void **state)
 
 static void zstd_frames_follow_each_other(void **state)
 {
-    (void)state;
     struct buf text = make_text(4000);
     struct buf bytes;
     buf_init(&bytes, NO_CEILING);
@@ -412,7 +404,6 @@ static void zstd_frames_follow_each_other(void **state)
 
 static void bytes_behind_the_last_member_are_ignored_and_told(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t len;
@@ -439,7 +430,6 @@ static void bytes_behind_the_last_member_are_ignored_and_told(void **state)
 /* Two members or frames cut at every offset: what was whole before is handed on. */
 static void cut_data_ends_where_it_was_cut(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {7, 64, 0};
     struct buf text = make_text(600);
     for (int container = INPUT_GZIP; container <= INPUT_ZSTD; container++) {
@@ -476,7 +466,6 @@ static void cut_data_ends_where_it_was_cut(void **state)
 /* Of stored data every byte before the cut can be told, so all of them must arrive. */
 static void every_byte_before_the_cut_arrives(void **state)
 {
-    (void)state;
     struct buf text = make_text(300);
     struct buf bytes;
     buf_init(&bytes, NO_CEILING);
@@ -500,7 +489,6 @@ static void every_byte_before_the_cut_arrives(void **state)
  */
 static void every_byte_before_the_damage_arrives(void **state)
 {
-    (void)state;
     static const size_t text_lens[] = {1, 300, 5000, 40000, 70000, 300000, 3000000};
     for (size_t t = 0; t < COUNT_OF(text_lens); t++) {
         struct buf text = make_text(text_lens[t]);
@@ -555,7 +543,6 @@ static void put_code(struct bits *bits, unsigned code, unsigned width)
  * leaves no bytes behind, also where there is input enough for the decoder's fast loop. */
 static void impossible_copies_leave_no_bytes(void **state)
 {
-    (void)state;
     static const struct {
         size_t literals;
         unsigned distance_code;
@@ -590,7 +577,6 @@ static void impossible_copies_leave_no_bytes(void **state)
 /* All of the text is there before its checksum, however large the blocks are. */
 static void wrong_checksums_are_told(void **state)
 {
-    (void)state;
     struct buf text = make_text(2000);
     for (int container = INPUT_GZIP; container <= INPUT_ZSTD; container++) {
         for (size_t back = 1; back <= (container == INPUT_GZIP ? 8 : 4); back++) {
@@ -614,7 +600,6 @@ static void wrong_checksums_are_told(void **state)
  * whole. */
 static void random_damage_is_survived_and_noticed(void **state)
 {
-    (void)state;
     uint64_t seed = 20240521;
     struct buf text = make_text(6000);
     struct buf first = {.ptr = text.ptr, .len = 3000};
@@ -651,7 +636,6 @@ static void random_damage_is_survived_and_noticed(void **state)
 
 static void random_bytes_behind_the_magic_are_survived(void **state)
 {
-    (void)state;
     static const char *const magics[] = {"\x1F\x8B\x08", "\x28\xB5\x2F\xFD"};
     uint64_t seed = 7;
     for (size_t m = 0; m < COUNT_OF(magics); m++) {
@@ -673,7 +657,6 @@ static void random_bytes_behind_the_magic_are_survived(void **state)
 
 static void an_input_may_be_closed_at_any_time(void **state)
 {
-    (void)state;
     struct buf text = make_text((size_t)2 << 20);
     for (int container = INPUT_PLAIN; container <= INPUT_ZSTD; container++) {
         struct buf bytes = make_container((enum input_container)container, &text);
@@ -717,7 +700,6 @@ static void write_file(char path[PATH_BYTES], const struct buf *bytes)
 
 static void files_are_read_as_memory_is(void **state)
 {
-    (void)state;
     static const size_t text_lens[] = {
         0, 1, 1000, INPUT_BLOCK_BYTES, INPUT_BLOCK_BYTES + 1, 7 * INPUT_BLOCK_BYTES + 123};
     for (size_t t = 0; t < COUNT_OF(text_lens); t++) {
@@ -747,7 +729,6 @@ static void files_are_read_as_memory_is(void **state)
 
 static void what_is_no_readable_file_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *path;
         enum err_code code;

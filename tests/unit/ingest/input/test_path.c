@@ -2,13 +2,11 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static void a_file_has_a_path_and_memory_none(void **state)
 {
-    (void)state;
     static const char TEXT[] = "some text";
     char path[] = "/tmp/kinetoscope-path-XXXXXX";
     char name[sizeof path];

@@ -36,7 +36,6 @@ static bool next_piece(void *context, const char **bytes, size_t *len, struct er
 
 static void pieces_are_put_together(void **state)
 {
-    (void)state;
     static struct maker maker = {.fails_at = -1};
     const struct input_stream stream = {&maker, next_piece, INPUT_PLAIN};
     struct input *in = NULL;
@@ -69,7 +68,6 @@ static void pieces_are_put_together(void **state)
 
 static void an_error_of_the_maker_is_told(void **state)
 {
-    (void)state;
     static struct maker maker = {.fails_at = 200};
     const struct input_stream stream = {&maker, next_piece, INPUT_PLAIN};
     struct input *in = NULL;
@@ -88,7 +86,6 @@ static void an_error_of_the_maker_is_told(void **state)
 /* Closing while the maker still has much to give. */
 static void it_can_be_closed_at_any_time(void **state)
 {
-    (void)state;
     static struct maker maker = {.fails_at = -1};
     const struct input_stream stream = {&maker, next_piece, INPUT_PLAIN};
     struct input *in = NULL;

@@ -84,7 +84,6 @@ static const char *list(struct archive *a)
 static void reads_members(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     tar_text(&a.bytes, "./rank_0/a.json", "one");
     tar_any(&a.bytes, (struct tar_spec){.name = "b.json", .prefix = "/very/long//prefix"}, "two",
@@ -112,7 +111,6 @@ static void leaves_out_what_is_no_trace(void **state)
 {
     static const char kinds[] = "1234569";
     struct archive a;
-    (void)state;
     begin(&a);
     for (size_t i = 0; i < sizeof kinds - 2; i++) {
         /* a size that no bytes follow */
@@ -137,7 +135,6 @@ static void leaves_out_what_is_no_trace(void **state)
 static void paths_are_text(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     tar_text(&a.bytes, "a\nb\x7F\xFF\xC3\xA4.json", "text");
     tar_end(&a.bytes);
@@ -150,7 +147,6 @@ static void takes_long_names(void **state)
     struct archive a;
     char path[301];
     char record[400];
-    (void)state;
     memset(path, 'p', 300);
     path[150] = '/';
     path[300] = '\0';
@@ -172,7 +168,6 @@ static void takes_long_names(void **state)
 static void takes_sizes_from_records(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     static const char record[] = "11 size=700\n";
     tar_any(&a.bytes, (struct tar_spec){.name = "h", .type = 'x'}, record, sizeof record - 1);
@@ -196,7 +191,6 @@ static void takes_sizes_from_records(void **state)
 static void refuses_sparse_files(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     struct tar_spec spec = {.name = "holes", .type = 'S', .size_bytes = 4};
     tar_header(&a.bytes, &spec);
@@ -223,7 +217,6 @@ static void refuses_sparse_files(void **state)
 static void goes_on_behind_damage(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     tar_text(&a.bytes, "a", "one");
     size_t header = a.bytes.len;
@@ -247,7 +240,6 @@ static void goes_on_behind_damage(void **state)
 static void refuses_endless_names(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     struct tar_spec spec = {.name = "x", .type = 'L', .size_bytes = (uint64_t)1 << 40};
     tar_header(&a.bytes, &spec);
@@ -272,7 +264,6 @@ static void refuses_endless_names(void **state)
 static void tells_where_it_breaks_off(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     tar_text(&a.bytes, "a", "one");
     char text[701];
@@ -303,7 +294,6 @@ static void tells_where_it_breaks_off(void **state)
 static void ends_at_its_mark(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     tar_text(&a.bytes, "a", "one");
     tar_end(&a.bytes);
@@ -325,7 +315,6 @@ static void ends_at_its_mark(void **state)
 static void recognises_archives(void **state)
 {
     struct archive a;
-    (void)state;
     begin(&a);
     tar_any(&a.bytes, (struct tar_spec){.name = "old", .magic = "\0\0\0\0\0\0\0"}, "x", 1);
     assert_true(tar_recognises(a.bytes.ptr, a.bytes.len));
@@ -348,7 +337,6 @@ static void undoes_containers(void **state)
 {
     struct archive a;
     char packed[200];
-    (void)state;
     begin(&a);
     size_t len = ZSTD_compress(packed, sizeof packed, "text of a member", 16, 1);
     assert_false(ZSTD_isError(len));
@@ -375,7 +363,6 @@ static void tells_of_a_cut_container(void **state)
     enum { TEXT_BYTES = 300000 };
     struct archive a;
     uint32_t number = 1;
-    (void)state;
     begin(&a);
     char *text = malloc(TEXT_BYTES + 1);
     assert_non_null(text);
@@ -414,7 +401,6 @@ static void members_may_be_left(void **state)
     struct tar *tar;
     struct tar_entry entry;
     bool has_entry;
-    (void)state;
     begin(&a);
     char *text = malloc(300001);
     assert_non_null(text);

@@ -3,7 +3,6 @@
 #include "ingest/input/zip.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -123,7 +122,6 @@ static void test_reads_as_tar(void **state)
 {
     struct buf bytes;
     struct buf listing;
-    (void)state;
     buf_init(&bytes, 1 << 20);
     buf_init(&listing, 1 << 20);
     make_two(&bytes);
@@ -139,7 +137,6 @@ static void test_reads_as_tar(void **state)
 static void test_cut_anywhere(void **state)
 {
     struct buf whole;
-    (void)state;
     buf_init(&whole, 1 << 20);
     make_two(&whole);
     for (size_t len = 4; len < whole.len; len++) {
@@ -166,7 +163,6 @@ static void test_limits_hold_for_all(void **state)
     struct buf bytes;
     struct buf listing;
     const struct input_limits limits = {.decompressed_bytes = 30};
-    (void)state;
     buf_init(&bytes, 1 << 20);
     buf_init(&listing, 1 << 20);
     uint64_t one = put_local(&bytes, "a", "0123456789", 0);

@@ -53,7 +53,6 @@ static const char short_frame[] = "\x28\xB5\x2F\xFD\x20\xE8\x19\0\0{\"n";
 
 static void a_raw_block_short_of_its_frame_is_damage_in_any_block(void **state)
 {
-    (void)state;
     const struct buf file = {.ptr = (char *)(uintptr_t)short_frame, .len = sizeof short_frame - 1};
     assert_same_in_all_blocks(&file, "damaged zstd data");
 }
@@ -61,7 +60,6 @@ static void a_raw_block_short_of_its_frame_is_damage_in_any_block(void **state)
 /* A raw block, a run of one byte and a packed block; each byte of the frame in turn is another. */
 static void the_size_of_the_blocks_does_not_decide_what_is_damaged(void **state)
 {
-    (void)state;
     static const char *const parts[] = {"{\"name\": 1, \"x\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
                                         "{\"ts\": 1}, {\"ts\": 2}, {\"ts\": 3}, {\"ts\": 4}"};
     char frame[512];
@@ -89,7 +87,6 @@ static void the_size_of_the_blocks_does_not_decide_what_is_damaged(void **state)
 /* No step is larger than what waits for the decoder, but a frame to skip may be. */
 static void a_frame_to_skip_may_be_larger_than_any_block(void **state)
 {
-    (void)state;
     const size_t skip_bytes = (size_t)700 << 10;
     static const char head[] = "\x50\x2A\x4D\x18\0\xF0\x0A";
     struct buf file;

@@ -39,7 +39,6 @@ static void expect(const struct expected *rows, size_t count)
 
 static void base_names_are_workers(void **state)
 {
-    (void)state;
     EXPECT({"run/worker1.7.pt.trace.json.gz", "worker1"},
            {"run/worker0.7.pt.trace.json", "worker0"}, {"run/worker0.8.pt.trace.json", "worker0"},
            {"other/kernels.csv", "kernels"});
@@ -48,7 +47,6 @@ static void base_names_are_workers(void **state)
 
 static void directories_tell_apart(void **state)
 {
-    (void)state;
     EXPECT({"run/a/trace.json", "a/trace"}, {"run/b/trace.json", "b/trace"},
            {"run/b/only.json", "only"});
     /* spans of one worker stay together in its directory */
@@ -60,14 +58,12 @@ static void directories_tell_apart(void **state)
 
 static void the_path_is_the_last_resort(void **state)
 {
-    (void)state;
     EXPECT({"t.json", "t.json"}, {"t.json.gz", "t.json.gz"});
     EXPECT({"a/t.json", "a/t.json"}, {"a/t.csv", "a/t.csv"});
 }
 
 static void ranks_of_directories_are_kept(void **state)
 {
-    (void)state;
     EXPECT({"run/rank_3/host_17.1.pt.trace.json", "rank_3/host_17"},
            {"run/rank_3/host_17.2.pt.trace.json", "rank_3/host_17"});
     EXPECT({"node1_rank3/logs/t.json", "node1_rank3/logs/t"});
@@ -76,7 +72,6 @@ static void ranks_of_directories_are_kept(void **state)
 
 static void the_later_of_one_path_counts(void **state)
 {
-    (void)state;
     EXPECT({"a/t.json", NULL}, {"b.json", "b"}, {"a/t.json", NULL}, {"a/t.json", "t"});
 }
 
@@ -84,7 +79,6 @@ static void many_are_refused(void **state)
 {
     struct member_names names;
     struct err err = ERR_INIT;
-    (void)state;
     member_names_init(&names);
     for (unsigned i = 0; i < MEMBER_NAMES_MAX; i++) {
         char path[32];
@@ -113,7 +107,6 @@ static void names_tell_ranks(void **state)
                 {"rank2147483647", RANK_MAX},
                 {"rank2147483648", RANK_NAME_NONE},
                 {"rank99999999999999999999999", RANK_NAME_NONE}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(rank_of_name(rows[i].name), rows[i].rank);
     }

@@ -78,7 +78,6 @@ static const char *gone_of(const char *pattern,
 
 static void old_runs_go(void **state)
 {
-    (void)state;
     assert_string_equal(GONE("aaaaa", RETENTION_AGE, 0, .max_age_s = 0), "");
     assert_string_equal(GONE("aaaaa", RETENTION_AGE, 0, .max_age_s = 2 * DAY_S), "ab");
     assert_string_equal(GONE("aaaaa", RETENTION_AGE, 0, .max_age_s = 2 * DAY_S - 1), "abc");
@@ -93,7 +92,6 @@ static void old_runs_go(void **state)
 
 static void the_oldest_go_until_the_quota_is_kept(void **state)
 {
-    (void)state;
     assert_string_equal(GONE("aaaa", RETENTION_QUOTA, 1000, .quota_bytes = 0), "");
     assert_string_equal(GONE("aaaa", RETENTION_QUOTA, 40, .quota_bytes = 40), "");
     assert_string_equal(GONE("aaaa", RETENTION_QUOTA, 40, .quota_bytes = 39), "a");
@@ -105,7 +103,6 @@ static void the_oldest_go_until_the_quota_is_kept(void **state)
 
 static void a_project_keeps_its_own_quota(void **state)
 {
-    (void)state;
     assert_string_equal(GONE("apapap", RETENTION_PROJECT_QUOTA, 0, .project_quota_bytes = 0), "");
     assert_string_equal(GONE("apapap", RETENTION_PROJECT_QUOTA, 0, .project_quota_bytes = 20),
                         "ab");
@@ -145,7 +142,6 @@ static void check_question(const struct question *q)
 
 static void a_file_comes_when_there_is_room_or_can_be(void **state)
 {
-    (void)state;
     const struct question questions[] = {
         {"", {0}, {"n", "", UINT64_MAX}, {.used_bytes = UINT64_MAX}, true},
         /* the quota of everything */

@@ -8,7 +8,6 @@
 
 static void columns_grow_together(void **state)
 {
-    (void)state;
     struct trace *trace = trace_create();
     assert_non_null(trace);
     for (uint32_t i = 0; i < 5000; i++) {
@@ -46,7 +45,6 @@ static void columns_grow_together(void **state)
 /* Whatever is expected, the columns hold what comes. */
 static void expectations_only_make_room(void **state)
 {
-    (void)state;
     const uint32_t count = 100000;
     const uint64_t expected[] = {0, 1, 50000, 100000, 120000, 3000000, UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
@@ -79,7 +77,6 @@ static bool has_class(const struct trace *trace, uint32_t event, struct event_cl
 
 static void classes_of_any_number_come_back(void **state)
 {
-    (void)state;
     const uint32_t count = 3 * (UINT16_MAX + 1);
     struct trace *trace = trace_create();
     for (uint32_t i = 0; i < count; i++) {
@@ -112,7 +109,6 @@ static void classes_of_any_number_come_back(void **state)
 /* The first of many tracks comes late, and the columns grow behind it. */
 static void tracks_of_any_number_come_back(void **state)
 {
-    (void)state;
     const uint32_t count = 5000;
     struct trace *trace = trace_create();
     for (uint32_t i = 0; i < count; i++) {
@@ -143,7 +139,6 @@ static const int64_t odd_numbers[] = {0,
 
 static void numbers_of_any_size_come_back(void **state)
 {
-    (void)state;
     struct trace *trace = trace_create();
     for (uint32_t i = 0; i < 10 * ODD_COUNT; i++) {
         int64_t number = odd_numbers[i % ODD_COUNT];
@@ -163,7 +158,6 @@ static void numbers_of_any_size_come_back(void **state)
 
 static void durations_change_in_place(void **state)
 {
-    (void)state;
     struct trace *trace = trace_create();
     struct trace_event event = {.dur_ns = INT64_C(1) << 40};
     assert_true(trace_add_event(trace, &event) && trace_add_event(trace, &event));
@@ -183,7 +177,6 @@ static void durations_change_in_place(void **state)
 
 static void equal_entries_are_stored_once(void **state)
 {
-    (void)state;
     struct trace *trace = trace_create();
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < 1000; i++) {
@@ -203,7 +196,6 @@ static void equal_entries_are_stored_once(void **state)
 
 static void text_and_number_make_two_tracks(void **state)
 {
-    (void)state;
     struct trace *trace = trace_create();
     struct trace_track number = {.tid_text = 5, .tid_is_int = true};
     struct trace_track text = {.tid_text = 5, .tid_is_text = true};
@@ -213,7 +205,6 @@ static void text_and_number_make_two_tracks(void **state)
 
 static void memory_records_are_never_joined(void **state)
 {
-    (void)state;
     struct trace *trace = trace_create();
     struct memory_args args = {.addr = 1};
     assert_int_equal(trace_add_memory_args(trace, &args), 0);
@@ -223,7 +214,6 @@ static void memory_records_are_never_joined(void **state)
 
 static void too_many_categories_share_the_empty_one(void **state)
 {
-    (void)state;
     struct trace *trace = trace_create();
     char text[16];
     for (int i = 1; i < 65536; i++) {
@@ -238,7 +228,6 @@ static void too_many_categories_share_the_empty_one(void **state)
 
 static void metadata_is_copied(void **state)
 {
-    (void)state;
     struct trace *trace = trace_create();
     char key[] = "key";
     char value[] = "value";
@@ -259,7 +248,6 @@ static void metadata_is_copied(void **state)
 
 static void warnings_keep_the_first_place(void **state)
 {
-    (void)state;
     struct warnings warnings = {0};
     struct warnings other = {0};
     warning_add(&warnings, WARN_UTF8, 50);
@@ -283,7 +271,6 @@ static void warnings_keep_the_first_place(void **state)
 
 static void roles_and_views_have_names(void **state)
 {
-    (void)state;
     assert_string_equal(time_category_name(TIME_CPU_EXEC), "cpu_exec");
     assert_string_equal(time_category_label(TIME_CPU_EXEC), "CPU Exec");
     assert_string_equal(time_category_label(TIME_DATALOADER), "DataLoader");

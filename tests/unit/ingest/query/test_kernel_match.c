@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define TABLE (1U << VIEW_UTILISATION | 1U << VIEW_KERNEL)
 
 static int64_t add_kernels(struct fixture *f, const char *const *names, size_t count)

@@ -3,24 +3,17 @@
 #ifndef KS_TESTS_UNIT_INGEST_STORE_STORE_FIXTURE_H
 #define KS_TESTS_UNIT_INGEST_STORE_STORE_FIXTURE_H
 
+#include "ingest/store/internal.h"
+#include "tests/unit/ingest/store/read.h"
+#include "tests/unit/unit.h"
+
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Behind the headers that it needs. */
-#include "ingest/store/internal.h"
-#include "tests/unit/ingest/store/read.h"
-
-#include <cmocka.h>
 
 #define TEST_PATH_BYTES 1024
 

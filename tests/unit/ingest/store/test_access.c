@@ -17,7 +17,6 @@ static struct store_token token(const char *name, const char *sha256_hex)
 
 static void lists_of_projects(void **state)
 {
-    (void)state;
     struct buf list;
     buf_init(&list, 1000);
     store_projects_add(&list, "a");
@@ -36,7 +35,6 @@ static void lists_of_projects(void **state)
 
 static void names_of_projects_are_plain(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     char longest[STORE_PROJECT_MAX_BYTES + 2];
     memset(longest, 'x', sizeof longest);

@@ -25,7 +25,6 @@ static void go_back(struct backup_tar *tar)
 
 static void members_come_back(void **state)
 {
-    (void)state;
     static const char bytes[BLOCK + 1] = "some bytes";
     static const size_t sizes[] = {0, 1, BLOCK - 1, BLOCK, BLOCK + 1};
     struct backup_tar tar;
@@ -62,7 +61,6 @@ static void members_come_back(void **state)
 /* What eleven octal digits cannot say. */
 static void large_sizes_come_back(void **state)
 {
-    (void)state;
     static const uint64_t sizes[] = {((uint64_t)1 << 33) - 1, (uint64_t)1 << 33,
                                      (uint64_t)9999999999999, (uint64_t)1 << 62};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -85,7 +83,6 @@ static void large_sizes_come_back(void **state)
 
 static void what_is_cut_or_changed_is_told(void **state)
 {
-    (void)state;
     char name[BACKUP_TAR_NAME_BYTES];
     uint64_t size_bytes;
     bool has_member;
@@ -111,7 +108,6 @@ static void what_is_cut_or_changed_is_told(void **state)
 
 static void files_that_change_meanwhile_are_told(void **state)
 {
-    (void)state;
     struct backup_tar tar;
     struct err err = ERR_INIT;
     FILE *file = make_file(&tar);

@@ -81,14 +81,12 @@ static void check(bool with_module, bool decimal)
 
 static void packed_logs_are_the_columns(void **state)
 {
-    (void)state;
     check(false, false);
     check(true, false);
 }
 
 static void the_plugins_figures_too(void **state)
 {
-    (void)state;
     check(false, true);
     check(true, true);
 }
@@ -102,7 +100,6 @@ static bool refuse(enum result_log log, const void *columns, struct packed_log *
 
 static void a_packer_without_memory_ends_it(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     struct build b;
     struct trace_results *results = NULL;

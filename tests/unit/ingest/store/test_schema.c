@@ -106,7 +106,6 @@ static bool is_in_blocks(const struct row_table *table)
  */
 static void stored_columns_are_those_of_the_version(void **state)
 {
-    (void)state;
     const int version = 1;
     const uint64_t stored = 0xD0C0D18077604038;
     uint64_t hash = 0xCBF29CE484222325;
@@ -132,7 +131,6 @@ static void stored_columns_are_those_of_the_version(void **state)
 /* A name leads to one column: what answers, `sort` and CSV call it. */
 static void names_are_unique(void **state)
 {
-    (void)state;
     size_t count = 0;
     const struct row_table *const *tables = tables_all(&count);
     for (size_t t = 0; t < count; t++) {

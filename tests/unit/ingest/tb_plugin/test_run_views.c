@@ -1,13 +1,8 @@
 /* Views that need several traces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Behind the headers that it needs. */
 #include "ingest/tb_plugin/run_views.h"
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define DISTRIBUTED (1U << VIEW_DISTRIBUTED)
 
@@ -21,7 +16,6 @@ struct view_case {
 
 static void a_span_is_distributed_when_its_workers_agree(void **state)
 {
-    (void)state;
     static const struct view_case cases[] = {
         {{0}, {{0}}, 0, 1, false},
         {{1}, {{5, 7}}, 1, 1, true},
@@ -45,7 +39,6 @@ static void a_span_is_distributed_when_its_workers_agree(void **state)
 
 static void a_run_shows_what_its_traces_show(void **state)
 {
-    (void)state;
     const struct store_trace traces[] = {{.span = 1, .derived_views = 1U << VIEW_KERNEL},
                                          {.span = 2, .derived_views = 1U << VIEW_OVERVIEW},
                                          {.span = 2, .derived_views = 1U << VIEW_OVERVIEW}};

@@ -3,7 +3,6 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,7 +73,6 @@ static const char tokens[] = "# people\n"
 
 static void a_file_gives_roles(void **state)
 {
-    (void)state;
     char *path = write_file(tokens);
     struct access *access = open_access(path, NULL, false, true);
     assert_true(access_has_tokens(access));
@@ -118,7 +116,6 @@ static void a_file_gives_roles(void **state)
 
 static void nobody_is_somebody_only_where_it_is_said(void **state)
 {
-    (void)state;
     char *path = write_file(tokens);
     struct access *access = open_access(NULL, NULL, false, true);
     assert_int_equal(enter(access, NULL), ACCESS_ROLE_ADMIN);
@@ -151,7 +148,6 @@ static void nobody_is_somebody_only_where_it_is_said(void **state)
 
 static void bad_files_name_the_line(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *expect;
@@ -183,7 +179,6 @@ static void bad_files_name_the_line(void **state)
 
 static void a_changed_file_is_read_again(void **state)
 {
-    (void)state;
     char *path = write_file("viewer ann " HASH_VIEW "\n");
     struct access *access = open_access(path, NULL, false, true);
     assert_int_equal(enter(access, "Bearer up"), -ERR_UNAUTHORIZED);
@@ -208,7 +203,6 @@ static void a_changed_file_is_read_again(void **state)
 
 static void who_is_wrong_too_often_waits(void **state)
 {
-    (void)state;
     char *path = write_file(tokens);
     struct access *access = open_access(path, NULL, false, true);
     int last = 0;

@@ -62,7 +62,6 @@ static int run(int (*command)(const struct options *options), const char *answer
 
 static void upload_and_watch_fail_with_what_is_refused(void **state)
 {
-    (void)state;
     assert_int_equal(run(command_upload, CREATED, "a.json"), EXIT_DONE);
     assert_int_equal(run(command_upload, REFUSED, "a.json"), EXIT_FAILED);
     assert_int_equal(run(command_watch, CREATED, "a.json"), EXIT_DONE);
@@ -85,7 +84,6 @@ static int gate(const char *answer)
 
 static void a_gate_ends_as_the_server_judges(void **state)
 {
-    (void)state;
     assert_int_equal(gate("HTTP/1.1 200 OK\r\n\r\n"
                           "{\"verdict\": \"pass\", \"exit_code\": 0, \"rows\": []}"),
                      EXIT_DONE);
@@ -109,7 +107,6 @@ static bool wants_and_removes(const char *name)
 
 static void a_folder_below_may_vanish_but_not_the_one_named(void **state)
 {
-    (void)state;
     struct folder folder;
     struct arena arena;
     struct err err = ERR_INIT;
@@ -129,7 +126,6 @@ static void a_folder_below_may_vanish_but_not_the_one_named(void **state)
 
 static void names_of_all_formats_are_known(void **state)
 {
-    (void)state;
     static const char *const known[] = {"w.1.pt.trace.json.zst",
                                         "snapshot.pickle",
                                         "s.pkl.gz",

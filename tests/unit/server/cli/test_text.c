@@ -6,7 +6,6 @@
 
 static void times_choose_their_unit(void **state)
 {
-    (void)state;
     static const struct {
         double ns;
         const char *expect;
@@ -32,7 +31,6 @@ static void times_choose_their_unit(void **state)
 
 static void counts_bytes_and_shares(void **state)
 {
-    (void)state;
     char text[TEXT_FIGURE_BYTES];
     text_count(text, 0);
     assert_string_equal(text, "0");
@@ -56,7 +54,6 @@ static void counts_bytes_and_shares(void **state)
 
 static void nothing_from_a_file_steers_the_terminal(void **state)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 1000);
     text_clean(&out, "a\033[31m\r\n\xC2\x9Bz\xFF\xC3\xA9");
@@ -80,7 +77,6 @@ static void assert_printed(const char *path, const struct err *err, const char *
 
 static void an_error_is_one_safe_line(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     (void)err_set(&err, ERR_BAD_INPUT, "no\nJSON");
     assert_printed(NULL, &err, "kinetoscope: no\xEF\xBF\xBDJSON\n");
@@ -92,7 +88,6 @@ static void an_error_is_one_safe_line(void **state)
 
 static void a_file_name_follows_the_last_slash(void **state)
 {
-    (void)state;
     assert_string_equal(text_file_name("a.json"), "a.json");
     assert_string_equal(text_file_name("/b/c//a.json"), "a.json");
     assert_string_equal(text_file_name("b/"), "");
@@ -101,7 +96,6 @@ static void a_file_name_follows_the_last_slash(void **state)
 
 static void kernel_names_keep_what_tells_them_apart(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         size_t width;
@@ -132,7 +126,6 @@ static void kernel_names_keep_what_tells_them_apart(void **state)
 
 static void a_full_name_keeps_its_parameters(void **state)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 1000);
     text_short_name(&out, "void k<Foo<float>, 4>(int)", TEXT_NAME_FULL, 80);
@@ -142,7 +135,6 @@ static void a_full_name_keeps_its_parameters(void **state)
 
 static void tables_align_by_characters(void **state)
 {
-    (void)state;
     struct arena arena;
     arena_init(&arena, 0);
     struct report_table table;

@@ -22,7 +22,6 @@ static bool is_public(const char *text)
 
 static void private_networks_are_not_public(void **state)
 {
-    (void)state;
     static const char *const addresses[] = {
         "0.0.0.0",      "10.0.0.1",        "100.64.0.1",      "100.127.255.255", "127.0.0.1",
         "127.9.9.9",    "169.254.169.254", "172.16.0.1",      "172.31.255.255",  "192.0.0.8",
@@ -37,7 +36,6 @@ static void private_networks_are_not_public(void **state)
 
 static void others_are(void **state)
 {
-    (void)state;
     static const char *const addresses[] = {
         "1.1.1.1",        "9.255.255.255",   "11.0.0.0",  "100.63.0.1",   "100.128.0.0",
         "172.15.255.255", "172.32.0.0",      "192.0.1.1", "192.167.0.1",  "198.17.0.1",
@@ -52,7 +50,6 @@ static void others_are(void **state)
 /* Also what stands for an IPv4 address, whichever: a relay might reach a private network. */
 static void ipv6_is_public_where_it_is_global(void **state)
 {
-    (void)state;
     static const char *const addresses[] = {
         "::",      "::1",         "::ffff:127.0.0.1", "::ffff:8.8.8.8", "64:ff9b::10.0.0.1",
         "fe80::1", "fc00::1",     "fd12::1",          "ff02::1",        "2001:db8::1",
@@ -66,7 +63,6 @@ static void ipv6_is_public_where_it_is_global(void **state)
 
 static void other_families_are_not(void **state)
 {
-    (void)state;
     const struct sockaddr address = {.sa_family = AF_UNIX};
     assert_false(public_address_is(&address));
 }

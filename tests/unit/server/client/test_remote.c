@@ -82,7 +82,6 @@ put_small(const char *const *answers, size_t count, unsigned retries, size_t ask
 
 static void a_file_goes_to_its_run_with_the_token(void **state)
 {
-    (void)state;
     static const char *const answers[] = {CREATED};
     struct scripted_server server;
     char path[64];
@@ -103,7 +102,6 @@ static void a_file_goes_to_its_run_with_the_token(void **state)
 
 static void a_large_text_is_packed(void **state)
 {
-    (void)state;
     static const char *const answers[] = {CREATED};
     struct scripted_server server;
     char path[64];
@@ -122,7 +120,6 @@ static void a_large_text_is_packed(void **state)
 
 static void it_tries_again_while_the_server_is_busy_or_breaks_off(void **state)
 {
-    (void)state;
     static const char *const answers[] = {"HTTP/1.1 503 Busy\r\n\r\n{\"detail\": \"later\"}",
                                           CREATED};
     static const char *const cut[] = {"", CREATED};
@@ -132,7 +129,6 @@ static void it_tries_again_while_the_server_is_busy_or_breaks_off(void **state)
 
 static void it_waits_as_long_as_the_server_asks(void **state)
 {
-    (void)state;
     static const char *const answers[] = {"HTTP/1.1 429 Slow\r\nRetry-After: 2\r\n\r\n", CREATED};
     struct put done = put_small(answers, 2, 1, 2);
     assert_true(done.ok);
@@ -141,7 +137,6 @@ static void it_waits_as_long_as_the_server_asks(void **state)
 
 static void it_gives_up_after_its_retries(void **state)
 {
-    (void)state;
     static const char *const answers[] = {"HTTP/1.1 503 Busy\r\n\r\n{\"detail\": \"later\"}", "",
                                           CREATED};
     struct put done = put_small(answers, 3, 0, 1);
@@ -152,7 +147,6 @@ static void it_gives_up_after_its_retries(void **state)
 
 static void what_is_refused_is_not_tried_again(void **state)
 {
-    (void)state;
     static const struct {
         const char *answer;
         enum err_code code;
@@ -171,7 +165,6 @@ static void what_is_refused_is_not_tried_again(void **state)
 
 static void only_regular_files_are_sent(void **state)
 {
-    (void)state;
     struct scripted_server server;
     char path[64];
     write_file(path, "pipe", "", 0);

@@ -3,7 +3,6 @@
 
 static void the_address_that_a_trusted_proxy_names(void **state)
 {
-    (void)state;
     static const char *const trusted[] = {"10.0.0.1", "10.0.0.2"};
     static const struct {
         const char *peer;
@@ -35,7 +34,6 @@ static void the_address_that_a_trusted_proxy_names(void **state)
 /* A client's own line stands before the one that the proxy adds. */
 static void the_last_line_counts(void **state)
 {
-    (void)state;
     static const char *const trusted[] = {"10.0.0.1", "10.0.0.2"};
     static const struct {
         const char *lines[3];

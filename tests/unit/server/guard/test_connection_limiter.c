@@ -94,7 +94,6 @@ static void expect_told(const struct pair *pair, const char *status)
 
 static void one_more_than_the_cap_is_refused(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f, &(struct connection_limiter_options){
                   .threads = 8, .per_client = 2, .head_timeout_s = 60});
@@ -118,7 +117,6 @@ static void one_more_than_the_cap_is_refused(void **state)
 
 static void a_late_head_is_refused(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f, &(struct connection_limiter_options){.threads = 8, .head_timeout_s = 1});
     struct pair *early = join(&f);
@@ -132,7 +130,6 @@ static void a_late_head_is_refused(void **state)
 
 static void trusted_proxies_have_no_cap(void **state)
 {
-    (void)state;
     static const char *const proxies[] = {"127.0.0.1"};
     struct fixture f;
     begin(&f, &(struct connection_limiter_options){.threads = 8,
@@ -148,7 +145,6 @@ static void trusted_proxies_have_no_cap(void **state)
 
 static void half_of_the_threads_may_be_long(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f, &(struct connection_limiter_options){.threads = 4, .head_timeout_s = 60});
     struct client *limiter[3];
@@ -169,7 +165,6 @@ static void half_of_the_threads_may_be_long(void **state)
 /* Not every system shows a process its sockets. */
 static void an_unknown_connection_is_served(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f, &(struct connection_limiter_options){
                   .threads = 4, .per_client = 2, .head_timeout_s = 60});
@@ -188,7 +183,6 @@ static void an_unknown_connection_is_served(void **state)
 
 static void a_proxy_is_an_address(void **state)
 {
-    (void)state;
     static const char *const proxies[] = {"proxy.example"};
     struct connection_limiter *limiter = NULL;
     struct err err = ERR_INIT;

@@ -3,7 +3,6 @@
 
 static void loopback_names_this_machine(void **state)
 {
-    (void)state;
     assert_true(origin_is_loopback("127.0.0.1"));
     assert_true(origin_is_loopback("127.8.9.10"));
     assert_true(origin_is_loopback("localhost"));
@@ -17,7 +16,6 @@ static void loopback_names_this_machine(void **state)
 
 static void foreign_hosts_are_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *host;
         bool expect;
@@ -50,7 +48,6 @@ static void foreign_hosts_are_refused(void **state)
 
 static void hosts_that_no_page_of_elsewhere_has(void **state)
 {
-    (void)state;
     static const struct {
         const char *host;
         bool expect;
@@ -76,7 +73,6 @@ static void hosts_that_no_page_of_elsewhere_has(void **state)
 
 static void foreign_pages_are_told_from_own_ones(void **state)
 {
-    (void)state;
     const char *public_url = "https://traces.example/kinetoscope";
     assert_true(origin_is_own("http://localhost:8080", "localhost:8080", NULL));
     assert_false(origin_is_own("http://localhost:9090", "localhost:8080", NULL));

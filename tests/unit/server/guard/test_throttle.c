@@ -5,7 +5,6 @@
 
 static void ten_at_once_then_one_a_second(void **state)
 {
-    (void)state;
     struct throttle *throttle = NULL;
     struct err err = ERR_INIT;
     assert_true(throttle_create(&throttle, &err));
@@ -32,7 +31,6 @@ static void ten_at_once_then_one_a_second(void **state)
 /* Many others make a place free, but not that of one who has to wait. */
 static void many_addresses_do_not_free_the_one(void **state)
 {
-    (void)state;
     struct throttle *throttle = NULL;
     struct err err = ERR_INIT;
     assert_true(throttle_create(&throttle, &err));
@@ -51,7 +49,6 @@ static void many_addresses_do_not_free_the_one(void **state)
 
 static void others_count_with_us(void **state)
 {
-    (void)state;
     struct throttle *throttle = NULL;
     struct err err = ERR_INIT;
     assert_true(throttle_create(&throttle, &err));

@@ -7,7 +7,6 @@
 
 #include <isa-l/igzip_lib.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HOST "Host: localhost\r\n"
@@ -289,7 +288,6 @@ static void nothing_is_packed_for_head(void **state)
 /* One member, however its text is cut. */
 static void pieces_of_any_size_make_one_member(void **state)
 {
-    (void)state;
     struct buf text = expected_text();
     static const size_t sizes[] = {1000, 65536, 1000000, TEXT_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {

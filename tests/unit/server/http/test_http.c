@@ -7,7 +7,6 @@
 #include <isa-l/igzip_lib.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -595,7 +594,6 @@ static void browsers_see_a_page_where_there_is_nothing(void **state)
 
 static void tokens_and_a_base_path(void **state)
 {
-    (void)state;
     char tokens[] = "/tmp/ks_tokens_XXXXXX";
     int fd = mkstemp(tokens);
     /* the token is "view" */
@@ -643,7 +641,6 @@ static void tokens_and_a_base_path(void **state)
 
 static void a_stopping_server_says_so(void **state)
 {
-    (void)state;
     const struct http_options options = {
         .listen_host = "127.0.0.1", .base_path = "", .threads = 4, .handle = fake_handle};
     struct http *http = NULL;
@@ -660,7 +657,6 @@ static void a_stopping_server_says_so(void **state)
 
 static void what_runs_is_finished_before_the_end(void **state)
 {
-    (void)state;
     const struct http_options options = {
         .listen_host = "127.0.0.1", .base_path = "", .threads = 4, .handle = slow_handle};
     struct http *http = NULL;
@@ -687,7 +683,6 @@ static void what_runs_is_finished_before_the_end(void **state)
 
 static void the_page_may_come_from_a_directory(void **state)
 {
-    (void)state;
     const struct http_options options = {.listen_host = "127.0.0.1",
                                          .base_path = "",
                                          .threads = 4,

@@ -3,7 +3,6 @@
 
 static void gzip_is_taken_when_wanted(void **state)
 {
-    (void)state;
     static const struct {
         const char *header;
         bool expect;
@@ -32,7 +31,6 @@ static void gzip_is_taken_when_wanted(void **state)
 
 static void etags_compare_weakly(void **state)
 {
-    (void)state;
     assert_false(negotiate_etag_matches(NULL, "\"a\""));
     assert_true(negotiate_etag_matches("\"a\"", "\"a\""));
     assert_true(negotiate_etag_matches("W/\"a\"", "\"a\""));
@@ -44,7 +42,6 @@ static void etags_compare_weakly(void **state)
 
 static void browsers_are_known_by_accept(void **state)
 {
-    (void)state;
     assert_false(negotiate_html(NULL));
     assert_false(negotiate_html("*/*"));
     assert_false(negotiate_html("application/json"));
@@ -54,7 +51,6 @@ static void browsers_are_known_by_accept(void **state)
 
 static void words_of_a_list_are_found(void **state)
 {
-    (void)state;
     assert_true(negotiate_has_word("TE, Keep-Alive", "keep-alive"));
     assert_false(negotiate_has_word("keep-alive-not", "keep-alive"));
     assert_false(negotiate_has_word(NULL, "close"));
@@ -62,7 +58,6 @@ static void words_of_a_list_are_found(void **state)
 
 static void ranges_over_ten_bytes(void **state)
 {
-    (void)state;
     static const struct {
         const char *header;
         enum negotiate_range expect;
@@ -99,7 +94,6 @@ static void ranges_over_ten_bytes(void **state)
 
 static void an_empty_file_has_no_range(void **state)
 {
-    (void)state;
     uint64_t first;
     uint64_t len;
     assert_int_equal(negotiate_range("bytes=0-", 0, &first, &len), RANGE_OUTSIDE);

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_BYTES ((uint64_t)64 << 10)
@@ -55,7 +54,6 @@ static bool holds(struct response_cache *cache,
 
 static void gives_back_what_it_was_given(void **state)
 {
-    (void)state;
     struct response_cache *cache = create(MAX_BYTES);
     const struct response_cache_key key = key_of("/a");
     assert_null(response_cache_acquire(cache, &key, VERSION));
@@ -75,7 +73,6 @@ static void gives_back_what_it_was_given(void **state)
 /* Each differs from the first in one thing, and none may be taken for another. */
 static void tells_keys_apart(void **state)
 {
-    (void)state;
     static const struct response_cache_key keys[] = {
         {"", "/a/b", "q=1", false},        {"", "/a/b", "q=1", true},
         {"", "/a/b", "q=2", false},        {"", "/a/b", "", false},
@@ -99,7 +96,6 @@ static void tells_keys_apart(void **state)
 
 static void forgets_with_the_data(void **state)
 {
-    (void)state;
     struct response_cache *cache = create(MAX_BYTES);
     const struct response_cache_key a = key_of("/a");
     const struct response_cache_key b = key_of("/b");
@@ -121,7 +117,6 @@ static void forgets_with_the_data(void **state)
 
 static void keeps_the_first_of_two(void **state)
 {
-    (void)state;
     struct response_cache *cache = create(MAX_BYTES);
     const struct response_cache_key key = key_of("/a");
     put(cache, &key, VERSION, "one");
@@ -135,7 +130,6 @@ static void keeps_the_first_of_two(void **state)
 /* An answer that is being sent outlives its place. */
 static void holds_what_is_being_sent(void **state)
 {
-    (void)state;
     struct response_cache *cache = create(MAX_BYTES);
     const struct response_cache_key key = key_of("/a");
     put(cache, &key, VERSION, "content");
@@ -151,7 +145,6 @@ static void holds_what_is_being_sent(void **state)
 
 static void uses_no_more_memory_than_it_may(void **state)
 {
-    (void)state;
     struct response_cache *cache = create(MAX_BYTES);
     char path[32];
     char content[2001];
@@ -177,7 +170,6 @@ static void uses_no_more_memory_than_it_may(void **state)
 
 static void leaves_out_what_is_too_large(void **state)
 {
-    (void)state;
     struct response_cache *cache = create(MAX_BYTES);
     char *content = calloc(1, MAX_BYTES);
     assert_non_null(content);
@@ -231,7 +223,6 @@ static void *be_busy(void *context)
 
 static void serves_many_threads(void **state)
 {
-    (void)state;
     struct response_cache *cache = create(4096); /* there is always one that has to go */
     struct busy busy[THREADS];
     pthread_t threads[THREADS];

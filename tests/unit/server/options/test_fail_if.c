@@ -59,7 +59,6 @@ static void build(struct pair *pair)
 
 static void gates_have_one_form(void **state)
 {
-    (void)state;
     static const char *const good[] = {
         "step_time>5%",  "step_time>0",      "suspicion>10.5",      "kernel_time>1e3",
         "kernel:a>b>1%", "operator_time>2%", "kernel:void f<1>>3%", "step_time>5% and p<0.05"};
@@ -89,7 +88,6 @@ static void gates_have_one_form(void **state)
 
 static void gates_fire_on_growth_alone(void **state)
 {
-    (void)state;
     static const struct {
         const char *condition;
         bool fires;
@@ -121,7 +119,6 @@ static void gates_fire_on_growth_alone(void **state)
 
 static void a_function_counts_once_a_cycle_and_device(void **state)
 {
-    (void)state;
     struct pair pair;
     bool fires = false;
     char why[FAIL_IF_TEXT_BYTES];
@@ -139,7 +136,6 @@ static void a_function_counts_once_a_cycle_and_device(void **state)
 
 static void what_is_not_there_is_an_error(void **state)
 {
-    (void)state;
     struct pair pair;
     bool fires = false;
     char why[FAIL_IF_TEXT_BYTES];

@@ -44,7 +44,6 @@ static bool parse(struct parsed *p, const char *line)
 /* A bare call makes no directory and listens nowhere. */
 static void without_words_it_helps(void **state)
 {
-    (void)state;
     struct parsed p;
     assert_true(parse(&p, ""));
     assert_int_equal(p.options.command, COMMAND_HELP);
@@ -52,7 +51,6 @@ static void without_words_it_helps(void **state)
 
 static void serving_has_defaults(void **state)
 {
-    (void)state;
     struct parsed p;
     assert_true(parse(&p, "serve"));
     assert_int_equal(p.options.command, COMMAND_SERVE);
@@ -73,7 +71,6 @@ static void serving_has_defaults(void **state)
 
 static void serve_takes_all_its_options(void **state)
 {
-    (void)state;
     struct parsed p;
     assert_true(parse(&p, "serve --listen 0.0.0.0:0 --data-dir=/d --token-file t --max-upload 1G "
                           "--ingest-workers 3"));
@@ -105,7 +102,6 @@ static void serve_takes_all_its_options(void **state)
 
 static void what_reads_a_file_has_its_limits(void **state)
 {
-    (void)state;
     static const char *const words[] = {"serve", "ingest a", "report a", "compare a b", "cycles a"};
     for (size_t i = 0; i < COUNT_OF(words); i++) {
         struct parsed p;
@@ -136,7 +132,6 @@ static const char *some_environment(const char *name)
 
 static void the_environment_stands_behind_the_command_line(void **state)
 {
-    (void)state;
     struct parsed p;
     assert_true(parse_with(&p, "serve --max-upload 1K", some_environment));
     assert_string_equal(p.options.data_dir, "/from/env");
@@ -153,7 +148,6 @@ static const char *wrong_environment(const char *name)
 
 static void wrong_usage_names_the_option(void **state)
 {
-    (void)state;
     static const struct {
         const char *line;
         const char *expect;
@@ -220,7 +214,6 @@ static void wrong_usage_names_the_option(void **state)
 
 static void files_stand_anywhere(void **state)
 {
-    (void)state;
     struct parsed p;
     assert_true(parse(&p, "ingest a --run r b --data-dir d -- --c"));
     assert_int_equal(p.options.command, COMMAND_INGEST);
@@ -236,7 +229,6 @@ static void files_stand_anywhere(void **state)
 
 static void comparing_has_options_of_its_own(void **state)
 {
-    (void)state;
     struct parsed p;
     assert_true(parse(&p, "compare a b"));
     assert_int_equal(p.options.command, COMMAND_COMPARE);
@@ -268,7 +260,6 @@ static const char *token_alone(const char *name)
 
 static void asking_a_server_has_its_options(void **state)
 {
-    (void)state;
     struct parsed p;
     assert_true(parse_with(&p,
                            "gate slow --base tag:a=b --tag c --server http://h:1/x/ --fail-if "
@@ -305,7 +296,6 @@ static void asking_a_server_has_its_options(void **state)
 
 static void help_and_version_are_found_everywhere(void **state)
 {
-    (void)state;
     struct parsed p;
     assert_true(parse(&p, "--help"));
     assert_int_equal(p.options.command, COMMAND_HELP);
@@ -325,7 +315,6 @@ static void help_and_version_are_found_everywhere(void **state)
 
 static void sizes(void **state)
 {
-    (void)state;
     uint64_t bytes;
     const char *form;
     assert_true(value_size("12", &bytes, &form) && bytes == 12);
@@ -341,7 +330,6 @@ static void sizes(void **state)
 
 static void places_to_listen(void **state)
 {
-    (void)state;
     char host[OPTIONS_HOST_BYTES];
     uint16_t port;
     const char *form;

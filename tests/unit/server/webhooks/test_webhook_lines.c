@@ -28,7 +28,6 @@ static bool read_text(struct lines *l, const char *text)
 
 static void a_line_has_all_its_words(void **state)
 {
-    (void)state;
     struct lines l;
     assert_true(
         read_text(&l, "# a comment\n\nhttps://u:p@host/path \"kernel:a \\\"b\\\" \\\\c\" tag=x=y "
@@ -51,7 +50,6 @@ static void a_line_has_all_its_words(void **state)
 
 static void a_secret_makes_no_other_line(void **state)
 {
-    (void)state;
     struct lines l;
     assert_true(read_text(&l, "http://h/a step_time\nhttp://h/a step_time secret=s format=json\n"
                               "http://h/a step_time tag=x\nhttp://h/b step_time"));
@@ -65,7 +63,6 @@ static void a_secret_makes_no_other_line(void **state)
 
 static void what_is_wrong_is_refused_with_its_line(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"x",
                                         "http://h/",
                                         "ftp://h/ step_time",

@@ -2,13 +2,9 @@
  * stream, or not at all [DEV-3]. */
 #include "ingest/analysis/captures/align.h"
 #include "ingest/index/engine_annotation.h"
+#include "tests/unit/unit.h"
 
 // clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 // clang-format on
 #include <string.h>
 
@@ -78,7 +74,6 @@ static void assert_calls(const struct fixture *f, const size_t *want)
 
 static void one_root_is_walked_in_order(void **state)
 {
-    (void)state;
     struct fixture f = {.count = 0};
     add_root(&f, "abMSc");
     set_work(&f, "abMSc");
@@ -96,7 +91,6 @@ static void one_root_is_walked_in_order(void **state)
 
 static void of_several_roots_the_best_counts(void **state)
 {
-    (void)state;
     struct fixture f = {.count = 0};
     add_root(&f, "cab"); /* 0 to 2 */
     add_root(&f, "ab");  /* 3, 4 */
@@ -112,7 +106,6 @@ static void of_several_roots_the_best_counts(void **state)
 
 static void streams_have_queues_of_their_own(void **state)
 {
-    (void)state;
     struct fixture f = {.count = 0};
     /* Recorded stream after stream, run side by side. */
     add_root(&f, "abcca");
@@ -125,7 +118,6 @@ static void streams_have_queues_of_their_own(void **state)
 
 static void calls_that_end_late_are_not_of_the_root(void **state)
 {
-    (void)state;
     struct fixture f = {.count = 0};
     add_root(&f, "abc");
     f.launches[1].end_ns = 99;
@@ -136,7 +128,6 @@ static void calls_that_end_late_are_not_of_the_root(void **state)
 
 static void the_smallest_capture_that_is_enough_is_chosen(void **state)
 {
-    (void)state;
     int64_t small[] = {4, 8};
     int64_t large[] = {16, 6};
     const struct capture sized[] = {

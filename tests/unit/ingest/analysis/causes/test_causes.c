@@ -13,7 +13,6 @@ static struct idle idle_of(struct fixture *f, enum causes_last_step last_step)
 /* The example of the specification: a gap of 80, of which the host waited 30. */
 static void a_gap_is_divided_by_what_the_host_did(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     kernel(&f, 7, 10, 20, 1);
@@ -42,7 +41,6 @@ static void a_gap_is_divided_by_what_the_host_did(void **state)
 /* Loading of data hides what runs inside it, and counts where nothing else is open. */
 static void data_loading_comes_first(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     kernel(&f, 7, 0, 10, TRACE_NO_ID);
@@ -63,7 +61,6 @@ static void data_loading_comes_first(void **state)
 /* 0–10 and 5–20 overlap; the next comes 40 later without a known launch; then one 20 later. */
 static void causes_of_gaps(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     call(&f, "cudaLaunchKernel", 0, 1, 4);
@@ -92,7 +89,6 @@ static void causes_of_gaps(void **state)
  * earlier counts, as long as it is inside the gap [CAU-1.4]. */
 static void kinds_that_are_as_long_go_by_their_order(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     kernel(&f, 7, 0, 10, TRACE_NO_ID);
@@ -117,7 +113,6 @@ static void kinds_that_are_as_long_go_by_their_order(void **state)
  * another thread does, and an annotation, say nothing of the thread that launches [CAU-1.1]. */
 static void an_event_ends_with_its_parent(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     kernel(&f, 7, 0, 10, TRACE_NO_ID);
@@ -143,7 +138,6 @@ static void an_event_ends_with_its_parent(void **state)
  * and 100. The call at 120–125 launches the last work; before it an operator runs 90–110. */
 static void gaps_of_a_device(void **state)
 {
-    (void)state;
     struct fixture f;
     struct idle_gaps gaps;
     begin(&f);
@@ -192,7 +186,6 @@ static void gaps_of_a_device(void **state)
 
 static void the_last_step_is_dropped_with_its_work(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     host(&f, "user_annotation", EVENT_USER_ANNOTATION, "ProfilerStep#1", 0, 50, TRACE_NO_ID);
@@ -209,7 +202,6 @@ static void the_last_step_is_dropped_with_its_work(void **state)
 /* Two calls at 0 and 2; their works start at 5 and 30. */
 static void launches_and_the_queue(void **state)
 {
-    (void)state;
     struct fixture f;
     struct launches launches;
     const struct launch_stream_id asked = {0, 7};
@@ -244,7 +236,6 @@ static void launches_and_the_queue(void **state)
 /* 400 calls and as many works with one correlation would be 160,000 pairs. */
 static void one_correlation_for_all_is_refused(void **state)
 {
-    (void)state;
     struct fixture f;
     struct launches launches;
     begin(&f);

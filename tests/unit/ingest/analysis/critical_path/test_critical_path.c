@@ -33,7 +33,6 @@ static void build_wait(struct fixture *f)
  * adds nothing. */
 static void a_path_goes_through_the_device(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     build_wait(&f);
@@ -76,7 +75,6 @@ static void assert_forward(const struct trace *trace, const struct critical_path
  * from 25 back to 22. 15 are the frame's, 5 + 2 + 1 the operator's, 2 those of the other. */
 static void a_frame_may_end_within_an_operator(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         int64_t path_us;
@@ -101,7 +99,6 @@ static void a_frame_may_end_within_an_operator(void **state)
 /* Each starts and ends behind the one before, as no stack can: 0–10, 1–11, 2–12. */
 static void events_may_end_in_the_order_of_their_starts(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     for (int64_t i = 0; i < 3; i++) {
@@ -120,7 +117,6 @@ static void events_may_end_in_the_order_of_their_starts(void **state)
  * and has no place on the stack yet. The path is the operator, which that end leaves. */
 static void an_event_may_end_before_it_begins(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     op(&f, "aten::mm", 0, 20);
@@ -137,7 +133,6 @@ static void an_event_may_end_before_it_begins(void **state)
  * operator's end. */
 static void an_end_leaves_what_is_on_top(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     op(&f, "frame", 0, 20);
@@ -156,7 +151,6 @@ static void an_end_leaves_what_is_on_top(void **state)
 /* Edges in order of their nodes; the answer has only the rows that are asked for. */
 static void edges_are_written_in_part(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     build_wait(&f);
@@ -181,7 +175,6 @@ static void edges_are_written_in_part(void **state)
 
 static void a_factor_is_rounded_half_to_even(void **state)
 {
-    (void)state;
     struct fixture f;
     const struct path_scale half = {.name = "gemm", .numerator = 5, .denominator = 10};
     begin(&f);
@@ -198,7 +191,6 @@ static void a_factor_is_rounded_half_to_even(void **state)
  * nothing 85; the work for nothing leaves the 30 before it, and a name that is not there all. */
 static void what_if_several_names_took_another_time(void **state)
 {
-    (void)state;
     static const struct path_scale scales[] = {
         {.name = "gemm", .numerator = 2, .denominator = 1},
         {.name = "aten::mm", .numerator = 0, .denominator = 1},
@@ -229,7 +221,6 @@ static void another_path_bounds_what_a_name_gains(void **state)
     static const struct path_scale work = {.name = "gemm", .numerator = 1, .denominator = 4};
     static const struct path_scale other = {.name = "aten::sort", .numerator = 2, .denominator = 1};
     struct fixture f;
-    (void)state;
     begin(&f);
     build_wait(&f);
     op(&f, "aten::sort", 0, 45);
@@ -251,7 +242,6 @@ static void each_of_many_names_gains_what_it_has(void **state)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
     struct fixture f;
-    (void)state;
     begin(&f);
     for (int64_t i = 0; i < 9; i++) {
         op(&f, names[i], i, i + 1);
@@ -269,7 +259,6 @@ static void each_of_many_names_gains_what_it_has(void **state)
 
 static void a_window_is_an_instance_of_an_annotation(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     host(&f, "user_annotation", EVENT_USER_ANNOTATION, "ProfilerStep#1", 0, 10, TRACE_NO_ID);
@@ -293,7 +282,6 @@ static void a_window_is_an_instance_of_an_annotation(void **state)
  * to 10. Nine names of operators take turns; each has 15 of its 20, the last one 5 of them. */
 static void a_long_trace_is_worked_on_by_two_threads(void **state)
 {
-    (void)state;
     static const char *const names[] = {"op0", "op1", "op2", "op3", "op4",
                                         "op5", "op6", "op7", "op8"};
     const int64_t turns = PATH_NODES_FOR_A_THREAD / 6 / 9 + 1;
@@ -326,7 +314,6 @@ static void a_long_trace_is_worked_on_by_two_threads(void **state)
 /* Nothing takes part: an answer all the same. */
 static void an_empty_trace_has_an_empty_path(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     struct critical_path path = path_of(&f, (struct path_request){.edges = PATH_EDGES_ALL});

@@ -3,7 +3,6 @@
 
 static void calls_of_a_function_are_cycles(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -31,7 +30,6 @@ static void calls_of_a_function_are_cycles(void **state)
 
 static void two_calls_are_not_enough(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_call(&s, "turn", 7, "main", 0, 10);
@@ -65,7 +63,6 @@ static void assert_anchor(const char *const *names, const double *durations, con
 
 static void the_longest_total_wins(void **state)
 {
-    (void)state;
     assert_anchor((const char *[]){"a", "b", NULL}, (double[]){50, 60}, "b");
     assert_anchor((const char *[]){"Event.wait", "b", NULL}, (double[]){500, 60}, "b");
     assert_anchor(
@@ -76,7 +73,6 @@ static void the_longest_total_wins(void **state)
 /* Totals within a tenth: 300 in three calls against 290 in two and a half times the length. */
 static void of_close_totals_the_longer_calls_win(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 6; i++) {
@@ -93,7 +89,6 @@ static void of_close_totals_the_longer_calls_win(void **state)
 
 static void calls_inside_their_own_name_do_not_count(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -109,7 +104,6 @@ static void calls_inside_their_own_name_do_not_count(void **state)
 /* Nothing is called three times: no nesting, so that the inner call is a cycle of its own. */
 static void a_marker_without_candidates_knows_no_nesting(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_call(&s, "once", 7, "main", 0, 100);
@@ -124,7 +118,6 @@ static void a_marker_without_candidates_knows_no_nesting(void **state)
 
 static void a_marker_must_be_there(void **state)
 {
-    (void)state;
     struct scene s;
     struct err err = ERR_INIT;
     struct cycles_options options = {.marker = "nowhere"};
@@ -139,7 +132,6 @@ static void a_marker_must_be_there(void **state)
 /* The first cycle starts 1 us behind its call, the others 1 us behind the one before. */
 static void a_chain_leaves_no_time_out(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -154,7 +146,6 @@ static void a_chain_leaves_no_time_out(void **state)
 
 static void a_pause_breaks_the_chain(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_call(&s, "turn", 7, "main", 0, 2000);
@@ -172,7 +163,6 @@ static void a_pause_breaks_the_chain(void **state)
 
 static void only_the_lowest_pid_makes_steps(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
@@ -195,7 +185,6 @@ static void only_the_lowest_pid_makes_steps(void **state)
  */
 static void outer_calls_that_hold_one_anchor_are_its_boundary(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 4; i++) {
@@ -218,7 +207,6 @@ static void outer_calls_that_hold_one_anchor_are_its_boundary(void **state)
 /* `prepare` stands before each turn; before the first one it tells where that begins. */
 static void the_first_cycle_begins_with_the_usual_calls(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -239,7 +227,6 @@ static void the_first_cycle_begins_with_the_usual_calls(void **state)
 
 static void an_uncut_call_brings_its_device_work(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -269,7 +256,6 @@ static void an_uncut_call_brings_its_device_work(void **state)
 /* A text says "0"; only the number means that there is none. */
 static void the_text_0_is_a_correlation(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -283,7 +269,6 @@ static void the_text_0_is_a_correlation(void **state)
 /* Of two calls with equal start the one earlier in the file holds the other, even when shorter. */
 static void equal_starts_nest_in_file_order(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
@@ -300,7 +285,6 @@ static void equal_starts_nest_in_file_order(void **state)
 
 static void times_of_doubles_are_taken_as_meant(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
@@ -322,7 +306,6 @@ static void times_of_doubles_are_taken_as_meant(void **state)
 
 static void times_with_nanoseconds_are_exact(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {

@@ -29,7 +29,6 @@ static void assert_kinds(const char *const *inside, int count, const char *want)
 
 static void words_inside_tell_the_kind(void **state)
 {
-    (void)state;
     assert_kinds((const char *[]){"x", "y", "z"}, 3, "sss");
     assert_kinds((const char *[]){"a_Forward_Extend", "decode_step", "Decode"}, 3, "pdd");
     assert_kinds((const char *[]){"LlamaDecoderLayer", "decoded", "predecoder"}, 3, "sss");
@@ -41,7 +40,6 @@ static void words_inside_tell_the_kind(void **state)
 
 static void cycles_without_a_word_take_a_neighbours_kind(void **state)
 {
-    (void)state;
     assert_kinds((const char *[]){"forward_extend", "x", "y", "decode_x"}, 4, "pppd");
     assert_kinds((const char *[]){"decode_x", "x", "forward_extend"}, 3, "ddp");
     assert_kinds((const char *[]){"x", "forward_extend", "decode_x"}, 3, "ppd");
@@ -51,7 +49,6 @@ static void cycles_without_a_word_take_a_neighbours_kind(void **state)
  * number with it. */
 static void cycles_without_a_neighbour_are_dropped(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_turns(&s, (const char *[]){"x", "y", "decode_x"}, 3);
@@ -65,7 +62,6 @@ static void cycles_without_a_neighbour_are_dropped(void **state)
 /* A prefill spans its call, from start to end, and breaks the chain of decodes. */
 static void prefills_stand_outside_the_chain(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_turns(&s, (const char *[]){"decode_x", "forward_extend", "decode_x", "decode_x"}, 4);
@@ -96,7 +92,6 @@ static void add_server(struct scene *s, int prefills, int decodes, double prefil
 
 static void a_rare_long_function_is_the_prefill(void **state)
 {
-    (void)state;
     static const struct {
         int prefills, decodes;
         double prefill_us;
@@ -122,7 +117,6 @@ static void a_rare_long_function_is_the_prefill(void **state)
 /* Ranks begin their prefills within half a duration of each other: one cycle over all of them. */
 static void prefills_of_all_processes_are_grouped(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
@@ -143,7 +137,6 @@ static void prefills_of_all_processes_are_grouped(void **state)
 
 static void much_longer_calls_are_prefills(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     double at = 0;
@@ -164,7 +157,6 @@ static void much_longer_calls_are_prefills(void **state)
 /* Calls up to a millisecond say nothing by their duration. */
 static void short_calls_have_no_kind_by_duration(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     double at = 0;

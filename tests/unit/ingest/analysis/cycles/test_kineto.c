@@ -25,7 +25,6 @@ static void add_steps(struct scene *s, const char *category)
 
 static void profiler_steps_are_cycles(void **state)
 {
-    (void)state;
     static const char *const categories[] = {"user_annotation", "cpu_op", "Operator"};
     for (size_t i = 0; i < COUNT_OF(categories); i++) {
         struct scene s;
@@ -54,7 +53,6 @@ static void profiler_steps_are_cycles(void **state)
 
 static void operators_alone_are_no_cycles(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_op(&s, "aten::add", "300", 1100, 100);
@@ -70,7 +68,6 @@ static void operators_alone_are_no_cycles(void **state)
 
 static void operators_count_with_their_self_time(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_steps(&s, "user_annotation");
@@ -95,7 +92,6 @@ static void operators_count_with_their_self_time(void **state)
 /* Out of order, as older versions wrote them. */
 static void the_order_of_the_file_does_not_matter(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_op(&s, "aten::addmm", "300", 1140, 50);
@@ -110,7 +106,6 @@ static void the_order_of_the_file_does_not_matter(void **state)
  * starts the longer one is the outer. */
 static void operators_may_stand_behind_those_inside_them(void **state)
 {
-    (void)state;
     static const int depths[] = {3, 200};
     for (size_t i = 0; i < COUNT_OF(depths); i++) {
         int depth = depths[i];
@@ -136,7 +131,6 @@ static void operators_may_stand_behind_those_inside_them(void **state)
 
 static void device_work_follows_its_call(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_steps(&s, "user_annotation");
@@ -167,7 +161,6 @@ static void device_work_follows_its_call(void **state)
 /* Correlations far apart are found as well as those in a row. */
 static void correlations_may_be_any_numbers(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_steps(&s, "user_annotation");
@@ -183,7 +176,6 @@ static void correlations_may_be_any_numbers(void **state)
 
 static void counters_of_steps_become_metrics(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_steps(&s, "user_annotation");
@@ -196,7 +188,6 @@ static void counters_of_steps_become_metrics(void **state)
 
 static void repeated_annotations_are_cycles(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
@@ -218,7 +209,6 @@ static void repeated_annotations_are_cycles(void **state)
 /* Requests of several threads overlap: an event belongs to that of its own thread. */
 static void requests_of_threads_keep_their_events(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
@@ -237,7 +227,6 @@ static void requests_of_threads_keep_their_events(void **state)
 
 static void python_functions_can_be_the_anchor(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {
@@ -258,7 +247,6 @@ static void python_functions_can_be_the_anchor(void **state)
 
 static void any_operator_can_be_the_marker(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_steps(&s, "user_annotation");
@@ -290,7 +278,6 @@ static void add_engine_steps(struct scene *s)
 
 static void steps_of_an_engine_are_the_cycles(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     add_engine_steps(&s);
@@ -307,7 +294,6 @@ static void steps_of_an_engine_are_the_cycles(void **state)
 
 static void a_phase_can_be_the_marker(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     const struct cycles_options mixed = {.marker = "sglang:mixed"};
     struct scene s;

@@ -3,7 +3,6 @@
 
 static void three_samples_are_measured(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -34,7 +33,6 @@ static void three_samples_are_measured(void **state)
 /* Only what lies in the cycle is seen, and beyond it the nearest sample holds. */
 static void few_samples_are_interpolated_in_the_window(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -57,7 +55,6 @@ static void few_samples_are_interpolated_in_the_window(void **state)
 /* Two processes with busy cores 9 and 10: 19 is nearest to 16, a tie between 8 and 16 goes to 8. */
 static void cores_are_estimated_from_the_cycle(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -75,7 +72,6 @@ static void cores_are_estimated_from_the_cycle(void **state)
 
 static void a_process_without_a_series_takes_the_common_one(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -92,7 +88,6 @@ static void a_process_without_a_series_takes_the_common_one(void **state)
 
 static void devices_have_counters_of_their_own(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -111,7 +106,6 @@ static void devices_have_counters_of_their_own(void **state)
 /* Joined where they overlap: the length weighs, duration and count stay those of the slices. */
 static void slices_on_processors_are_joined(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     scene_turns(&s, 7);
@@ -133,7 +127,6 @@ static void slices_on_processors_are_joined(void **state)
 
 static void the_hardware_file_gives_sizes_and_devices(void **state)
 {
-    (void)state;
     struct hardware_host host = {
         .name = "n1", .cpu_freq_mhz = 4000, .cpu_cores = 50, .memory_bytes = 1000};
     struct hardware_gpu gpu = {.host = "n1", .index = 6, .memory_bytes = 500};
@@ -174,7 +167,6 @@ static void the_hardware_file_gives_sizes_and_devices(void **state)
  * localhost's. */
 static void hosts_are_told_apart(void **state)
 {
-    (void)state;
     struct scene s;
     scene_begin(&s);
     for (int i = 0; i < 3; i++) {

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A fixed sequence that looks random. */
@@ -23,7 +22,6 @@ static uint64_t next_number(uint64_t *state)
 
 static void hosts_stand_in_pids(void **state)
 {
-    (void)state;
     static const struct {
         const char *pid;
         const char *host;
@@ -48,7 +46,6 @@ static void hosts_stand_in_pids(void **state)
 
 static void numbers_stand_in_tids(void **state)
 {
-    (void)state;
     assert_int_equal(cycle_number_behind("device:3 stream:7", "device:"), 3);
     assert_int_equal(cycle_number_behind("device: device:12", "device:"), 12);
     assert_int_equal(cycle_number_behind("CAT_XPU_5", "CAT_XPU_"), 5);
@@ -58,7 +55,6 @@ static void numbers_stand_in_tids(void **state)
 
 static void names_are_shortened(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         const char *simple;
@@ -85,7 +81,6 @@ static void names_are_shortened(void **state)
 
 static void counters_are_known_by_their_beginning(void **state)
 {
-    (void)state;
     assert_int_equal(cycle_metric_of("process_cpu_usage_5.2e+05"), CYCLE_METRIC_PROCESS_CPU_USAGE);
     assert_int_equal(cycle_metric_of("gpu_mem_used"), CYCLE_METRIC_GPU_MEM_USED);
     assert_int_equal(cycle_metric_of("container_cpu_usage"), CYCLE_METRIC_COUNT);
@@ -99,7 +94,6 @@ static void counters_are_known_by_their_beginning(void **state)
 
 static void figures_round_as_their_text(void **state)
 {
-    (void)state;
     uint64_t seed = 5;
     static const double edges[] = {0,        0.00005,    0.00015,  0.12345, 2.00025,
                                    1e300,    -0.00005,   -1.23455, 1e15,    0.000049,
@@ -122,7 +116,6 @@ static void figures_round_as_their_text(void **state)
 
 static void moments_do_not_depend_on_the_way(void **state)
 {
-    (void)state;
     enum { COUNT = 5000 };
     static double values[COUNT];
     struct mean_variance_tree tree = {NULL, 0};
@@ -146,7 +139,6 @@ static void moments_do_not_depend_on_the_way(void **state)
 
 static void extremes_of_stretches_are_found(void **state)
 {
-    (void)state;
     enum { COUNT = 37 };
     int64_t values[COUNT];
     struct segment_tree least;
@@ -174,7 +166,6 @@ static void extremes_of_stretches_are_found(void **state)
 /* Keys that fit a word beside the item, and keys that do not. */
 static void sorting_by_key_is_stable(void **state)
 {
-    (void)state;
     enum { COUNT = 3000 };
     static int64_t keys[COUNT];
     static uint32_t items[COUNT];
@@ -196,7 +187,6 @@ static void sorting_by_key_is_stable(void **state)
 
 static void doubles_of_microseconds_are_recognised(void **state)
 {
-    (void)state;
     static const struct {
         int64_t ns;
         bool is_short;

@@ -33,7 +33,6 @@ extra_of(const char *fields, const char *args, uint8_t *flags, char host[64], in
 
 static void usual_events_have_nothing_extra(void **state)
 {
-    (void)state;
     uint8_t flags;
     char host[64];
     int64_t correlation;
@@ -49,7 +48,6 @@ static void usual_events_have_nothing_extra(void **state)
 
 static void arguments_of_hosts_are_kept(void **state)
 {
-    (void)state;
     uint8_t flags;
     char host[64];
     int64_t column;
@@ -72,7 +70,6 @@ static void arguments_of_hosts_are_kept(void **state)
 
 static void counters_have_values(void **state)
 {
-    (void)state;
     static const struct {
         const char *args;
         uint32_t has;
@@ -99,7 +96,6 @@ static void counters_have_values(void **state)
 
 static void arguments_in_a_text_are_merged(void **state)
 {
-    (void)state;
     uint8_t flags;
     char host[64];
     int64_t column;
@@ -129,7 +125,6 @@ static void arguments_in_a_text_are_merged(void **state)
 
 static void unreadable_events_are_marked(void **state)
 {
-    (void)state;
     static const struct {
         const char *fields;
         const char *args;

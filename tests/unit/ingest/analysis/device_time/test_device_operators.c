@@ -36,7 +36,6 @@ static void graph_call(struct build *b, int64_t start_us, int64_t end_us, int64_
 
 static void every_piece_of_work_has_one_owner(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct device_operators operators;
@@ -75,7 +74,6 @@ static void every_piece_of_work_has_one_owner(void **state)
 /* Recorders of 2021 write steps as operators: what a step launches itself is the step's. */
 static void a_step_that_is_an_operator_owns_what_it_launches(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct device_operators operators;

@@ -54,7 +54,6 @@ static void build_overlaps(struct build *b)
 
 static void blocks_divide_their_time(void **state)
 {
-    (void)state;
     struct fixture f;
     build_overlaps(&f.build);
     analyse(&f, NULL);
@@ -74,7 +73,6 @@ static void blocks_divide_their_time(void **state)
 
 static void classes_and_names_are_sums(void **state)
 {
-    (void)state;
     struct fixture f;
     build_overlaps(&f.build);
     analyse(&f, NULL);
@@ -95,7 +93,6 @@ static void classes_and_names_are_sums(void **state)
 
 static void devices_stand_apart(void **state)
 {
-    (void)state;
     struct fixture f;
     build_begin(&f.build);
     build_device_event(&f.build, EVENT_KERNEL, "k", 1, 10, 20, 0, TRACE_NO_ID, 0.0, 0.0);
@@ -118,7 +115,6 @@ static void devices_stand_apart(void **state)
 
 static void nothing_is_known_without_device_work(void **state)
 {
-    (void)state;
     struct fixture f;
     build_begin(&f.build);
     build_step(&f.build, "ProfilerStep#1", 0, 42);

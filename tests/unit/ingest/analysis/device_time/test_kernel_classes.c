@@ -1,12 +1,8 @@
 /* Classes of device work by name: what each rule says, and which of two comes first [DEV-1]. */
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
+#include "tests/unit/unit.h"
 
 // clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 // clang-format on
 #include <string.h>
 
@@ -35,7 +31,6 @@ static void check(const struct expected *rows, size_t count)
 
 static void names_have_the_class_of_the_first_rule(void **state)
 {
-    (void)state;
     static const struct expected rows[] = {
         {"Memcpy HtoD (Pageable -> Device)", "memcpy", MATRIX_UNIT_UNUSED, NULL},
         {"__amd_rocclr_fillBufferAligned", "memset", MATRIX_UNIT_UNUSED, NULL},
@@ -63,7 +58,6 @@ static void names_have_the_class_of_the_first_rule(void **state)
 
 static void communication_has_a_kind(void **state)
 {
-    (void)state;
     static const struct expected rows[] = {
         {"ncclDevKernel_AllReduce_Sum_bf16", "communication", MATRIX_UNIT_UNUSED, "nccl"},
         {"deep_ep::internode::dispatch", "communication", MATRIX_UNIT_UNUSED, "deepep"},
@@ -79,7 +73,6 @@ static void communication_has_a_kind(void **state)
 /* `fbgemm` is a library: its other kernels are no gemms. */
 static void fbgemm_is_no_gemm(void **state)
 {
-    (void)state;
     static const struct expected rows[] = {
         {"FBGEMM_gpu::split_kernel", "other", MATRIX_UNIT_UNKNOWN, NULL},
         {"fbgemmgemm_kernel", "gemm", MATRIX_UNIT_UNKNOWN, NULL},

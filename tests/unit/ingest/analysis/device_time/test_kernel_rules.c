@@ -1,13 +1,9 @@
 /* Rules of one's own for the classes of device work: a file of them, and each fault it may have. */
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
 #include "ingest/analysis/kernel_classes/kernel_rules.h"
+#include "tests/unit/unit.h"
 
 // clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 // clang-format on
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +25,6 @@ static bool read_text(const char *text, struct kernel_rules *rules, struct err *
 
 static void own_rules_come_first(void **state)
 {
-    (void)state;
     static const char text[] = "# of our team\n"
                                "\n"
                                "communication no get_dispatch_layout kind=deepep\n"
@@ -60,7 +55,6 @@ static void own_rules_come_first(void **state)
 
 static void a_kind_may_be_left_out(void **state)
 {
-    (void)state;
     struct kernel_rules rules;
     struct kernel_class class;
     struct err err;
@@ -76,7 +70,6 @@ static void a_kind_may_be_left_out(void **state)
 
 static void faults_name_their_line(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *words;
     } faults[] = {
@@ -100,7 +93,6 @@ static void faults_name_their_line(void **state)
 
 static void there_is_an_end_to_rules(void **state)
 {
-    (void)state;
     static char text[1001 * 9 + 1];
     struct kernel_rules rules;
     struct err err;

@@ -107,7 +107,6 @@ static const char mixed[] =
 static void each_work_belongs_to_one_call(void **state)
 {
     struct fixture f;
-    (void)state;
     begin(&f, mixed);
     struct efficiency efficiency = by(&f, EFFICIENCY_BY_OPERATOR);
     assert_int_equal(efficiency.count, 3);
@@ -126,7 +125,6 @@ static void each_work_belongs_to_one_call(void **state)
 static void a_row_says_what_the_device_could_do(void **state)
 {
     struct fixture f;
-    (void)state;
     begin(&f, mixed);
     struct efficiency efficiency = by(&f, EFFICIENCY_BY_SHAPE);
     const struct efficiency_row *mm = &efficiency.rows[0];
@@ -154,7 +152,6 @@ static void a_row_says_what_the_device_could_do(void **state)
 static void groups_by_module_and_step(void **state)
 {
     struct fixture f;
-    (void)state;
     begin(&f, mixed);
     struct efficiency modules = by(&f, EFFICIENCY_BY_MODULE);
     assert_int_equal(modules.count, 2);
@@ -175,7 +172,6 @@ static void groups_by_module_and_step(void **state)
 static void kernels_tell_tf32(void **state)
 {
     struct fixture f;
-    (void)state;
     begin(&f, X("cpu_op", "aten::mm", 0, 50,
                 "\"Input Dims\": [[4096, 4096], [4096, 4096]], \"Input type\": [\"float\", "
                 "\"float\"]") "," LAUNCH(20, 1) "," KERNEL("sm80_TF32_gemm", 60, 500, 1));
@@ -190,7 +186,6 @@ static void kernels_tell_tf32(void **state)
 static void inputs_are_read_on_request_alone(void **state)
 {
     struct fixture f;
-    (void)state;
     begin(&f, mixed);
     uint32_t asked = f.trace->op_args[f.trace->events.args[3]].dims_json;
     assert_int_not_equal(asked, STRTAB_NONE);
@@ -217,7 +212,6 @@ static void a_kernel_at_its_roofline_shortens_the_path(void **state)
     const struct path_scale scale = {.name = "copy", .at_roofline = true};
     const struct path_request request = {
         .options = {.annotation = ""}, .scales = &scale, .scale_count = 1, .top = 3};
-    (void)state;
     begin(&f, X("cpu_op", "aten::copy_", 0, 50,
                 "\"Input Dims\": [[17145900], [17145900]], \"Input type\": [\"float\", "
                 "\"float\"]") "," LAUNCH(20, 1) "," KERNEL("copy", 60, 100, 1));
@@ -246,7 +240,6 @@ static void own_peaks_come_first(void **state)
     struct fixture f;
     struct device_peaks_list own;
     struct efficiency efficiency;
-    (void)state;
     begin(&f, mixed);
     assert_true(
         read_peaks("{\"H100\": {\"bandwidth_bytes_per_second\": 1e12, \"matrix\": {\"bf16\": "
@@ -280,7 +273,6 @@ static void devices_are_known_by_words_of_their_names(void **state)
         {"NVIDIA H20", NULL, 0},
         {"", NULL, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "%s", cases[i].name);
@@ -316,7 +308,6 @@ static void two_devices_could_do_twice_as_much(void **state)
                                                                                                             15,
                                                                                                             2);
     struct fixture f;
-    (void)state;
     begin(&f, events);
     struct efficiency efficiency = by(&f, EFFICIENCY_BY_OPERATOR);
     assert_true(efficiency.rows[0].total_flops == 131072);
@@ -338,7 +329,6 @@ static void faults_of_a_file_of_peaks(void **state)
     };
     struct device_peaks_list own;
     struct err err = ERR_INIT;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         if (read_peaks(bad[i], &own)) {
             fail_msg("%s are no peaks", bad[i]);

@@ -55,7 +55,6 @@ static void products_of_matrices(void **state)
         {"aiter::gemm_a16w16", "[[2,3,4],[5,4]]", HALVES, NULL, 240, (24 + 20 + 30) * 2},
         {"vllm::rocm_unquantized_gemm", "[[6,4],[5,4],[5]]", HALVES, NULL, 270, 148 + 10},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -73,7 +72,6 @@ static void scaled_products_say_their_output(void **state)
          512 + 256 + 256 + 8},
         {"aten::_scaled_mm", "[[16,32],[32,8]]", FLOATS, "[]", 8192, (512 + 256 + 128) * 4},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -96,7 +94,6 @@ static void convolutions(void **state)
         {"aten::convolution_backward", "[[],[1,3,8,8],[4,3,3,3]]", FLOATS, NULL, 2 * 2 * 27 * 144,
          2 * (192 + 108 + 144) * 4},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -132,7 +129,6 @@ static void attention_with_fewer_heads_of_keys(void **state)
         {"flash_attn::_flash_attn_backward", "[[],[1,2,4,8],[1,2,2,8],[1,2,2,8]]", BFLOATS, NULL,
          2 * 4 * 2 * 40 + 16, (2 * (64 + 32 + 32) + 64) * 2},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -146,7 +142,6 @@ static void causal_attention_counts_pairs_that_see_each_other(void **state)
         {"aten::_scaled_dot_product_efficient_attention", "[[1,1,3,8],[1,1,3,8],[1,1,3,8]]", HALVES,
          "[\"\",\"\",\"\",\"\",\"\",\"\",\"True\"]", 9 * 16, 96 * 2},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -160,7 +155,6 @@ static void elementwise(void **state)
         {"aten::mul", "[[],[4]]", "[\"double\",\"c10::Half\"]", NULL, 4, 8 + 8 + 8},
         {"aten::sub", "[[4],[4]]", "[\"float\",\"double\"]", NULL, 4, 16 + 32 + 32},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -177,7 +171,6 @@ static void reductions_read_their_dimensions(void **state)
         {"aten::norm", "[[2,3,4]]", FLOATS, "[\"\",\"2\",\"[2]\"]", 24, (24 + 6) * 4},
         {"aten::cumsum", "[[2,3,4]]", FLOATS, "[\"\",\"1\"]", 24, 48 * 4},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -191,7 +184,6 @@ static void resampling_and_embedding(void **state)
          (18 + 48) * 4},
         {"aten::embedding", "[[100,16],[3,2]]", "[\"float\",\"long int\"]", NULL, 0, 48 + 768},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -219,7 +211,6 @@ static void norms(void **state)
         {"aten::_fused_rms_norm_backward", "[[2,8],[2,8],[],[],[8]]", HALVES,
          "[\"\",\"\",\"[8]\",\"\",\"\",\"[True, True]\"]", 10 * 16, (48 + 16) * 2},
     };
-    (void)state;
     CHECK(examples);
 }
 
@@ -239,7 +230,6 @@ static void inputs_that_do_not_fit_have_no_formula(void **state)
         {"aten::native_layer_norm_backward", "[[2,8],[2,8]]", FLOATS,
          "[\"\",\"\",\"[8]\",\"\",\"\",\"\",\"\",\"[True]\"]", 0, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         struct formula formula;
         if (compute(&examples[i], &formula)) {
@@ -260,7 +250,6 @@ static void counts_are_exact_beyond_64_bits(void **state)
         0,          0};
     struct formula formula;
     char text[WIDE_TEXT_BYTES];
-    (void)state;
     assert_true(compute(&large, &formula));
     assert_true(formula.flops == (wide_int)1 << 94);
     assert_string_equal(wide_text(formula.flops, text), "19807040628566084398385987584");
@@ -283,7 +272,6 @@ static void a_type_says_the_precision(void **state)
         {"[\"c10::Float4_e2m1fn_x2\"]", FORMULA_FP4},
         {"[\"long int\"]", FORMULA_NO_PRECISION},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         const struct example it = {"aten::exp", "[[2]]", examples[i].types, NULL, 0, 0};
         struct formula formula;
@@ -299,7 +287,6 @@ static void only_lists_that_are_json_are_copied(void **state)
     static const char *const bad[] = {"[",     "[1,]",      "[01]",  "[1]x", "{\"a\":1}",
                                       "[nan]", "[\"\\x\"]", "[1 2]", "",     "[\"a]"};
     char deep[128];
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_true(op_inputs_is_json(good[i]));
     }

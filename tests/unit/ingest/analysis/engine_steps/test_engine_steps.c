@@ -6,7 +6,6 @@
 
 static void steps_have_the_work_launched_in_them(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct engine_steps steps;
@@ -59,7 +58,6 @@ static void steps_have_the_work_launched_in_them(void **state)
 
 static void a_trace_without_them_has_none(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct engine_steps steps;

@@ -116,7 +116,6 @@ static void traces_that_say_different_things_are_all_named(void **state)
 
 static void decisive_facts_make_two_runs_incomparable(void **state)
 {
-    (void)state;
     struct environment sides[2] = {{{NULL}}, {{NULL}}};
     assert_false(environment_is_known(sides));
     assert_true(environment_is_comparable(sides));

@@ -4,7 +4,6 @@
 #include "tests/unit/unit.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define GAP ((double)NAN)
 
@@ -27,7 +26,6 @@ static void assert_close(double value, double expected)
 /* [HIST-2.2] [HIST-2.7b] */
 static void two_constant_levels_differ_for_sure(void **state)
 {
-    (void)state;
     const double values[] = {1, 1, 1, 2, 2, 2};
     struct arena arena;
     struct history_changes out = find(&arena, values, COUNT_OF(values), HISTORY_RULES_DEFAULT);
@@ -46,7 +44,6 @@ static void two_constant_levels_differ_for_sure(void **state)
 /* d = -4, s^2 = 2/3, e = 2/3, t = -6 with 4 degrees: p = 1 - x (3 - x^2) / 2 with x^2 = 36/40. */
 static void the_test_has_population_deviations_and_pools_them(void **state)
 {
-    (void)state;
     const double values[] = {1, 2, 3, 5, 6, 7};
     const double expected_p = 1 - sqrt(0.9) * (3 - 0.9) / 2;
     struct history_rules rules = HISTORY_RULES_DEFAULT;
@@ -68,7 +65,6 @@ static void the_test_has_population_deviations_and_pools_them(void **state)
 
 static void short_constant_and_empty_series_have_none(void **state)
 {
-    (void)state;
     static const struct {
         size_t count;
         double values[5];
@@ -94,7 +90,6 @@ static void short_constant_and_empty_series_have_none(void **state)
 /* [HIST-2.1] The leading gaps get 5, the inner one too. */
 static void gaps_take_the_value_before(void **state)
 {
-    (void)state;
     const double values[] = {GAP, GAP, 5, 5, GAP, 5, 9, 9, GAP, 9};
     struct arena arena;
     struct history_changes out = find(&arena, values, COUNT_OF(values), HISTORY_RULES_DEFAULT);
@@ -107,7 +102,6 @@ static void gaps_take_the_value_before(void **state)
 /* [HIST-2.6a] 10 to 15 is 50 %: a limit of exactly that removes it. */
 static void a_magnitude_equal_to_the_limit_is_removed(void **state)
 {
-    (void)state;
     const double values[] = {10, 10, 10, 10, 15, 15, 15, 15};
     struct history_rules rules = HISTORY_RULES_DEFAULT;
     struct arena arena;
@@ -122,7 +116,6 @@ static void a_magnitude_equal_to_the_limit_is_removed(void **state)
 /* Neither huge nor tiny numbers leave the range on the way. */
 static void the_scale_does_not_matter(void **state)
 {
-    (void)state;
     static const double scales[] = {1e300, 1, 1e-300};
     for (size_t s = 0; s < COUNT_OF(scales); s++) {
         double values[40];
@@ -148,7 +141,6 @@ static double noise(uint64_t *seed)
 /* Ten thousand noisy values with three steps: those are found and nothing else. */
 static void planted_changes_are_found_alone(void **state)
 {
-    (void)state;
     const size_t count = 10000;
     double *values = calloc(count, sizeof *values);
     const struct history_rules both[] = {{.window = 50, .p = 1e-5},
@@ -177,7 +169,6 @@ static void planted_changes_are_found_alone(void **state)
  * change at 0.001. */
 static void quiet_series_seldom_alarm(void **state)
 {
-    (void)state;
     size_t alarms = 0;
     uint64_t seed = 42;
     for (size_t series = 0; series < 1000; series++) {
@@ -194,7 +185,6 @@ static void quiet_series_seldom_alarm(void **state)
 
 static void p_of_a_series_shrinks_with_its_windows(void **state)
 {
-    (void)state;
     struct history_rules rules = HISTORY_RULES_DEFAULT;
     assert_close(history_rules_p(&rules, 10000), 0.001);
     rules.p_of_series = true;
@@ -206,7 +196,6 @@ static void p_of_a_series_shrinks_with_its_windows(void **state)
 
 static void a_summary_has_the_figures_of_a_sample(void **state)
 {
-    (void)state;
     const double values[] = {4, 1, 7, 2};
     struct history_summary out;
     assert_true(history_summarise(&out, values, COUNT_OF(values)));

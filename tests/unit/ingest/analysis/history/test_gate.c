@@ -21,7 +21,6 @@ static struct gate_condition parse(const char *text)
 
 static void conditions_are_read_from_the_last_sign(void **state)
 {
-    (void)state;
     struct gate_condition condition = parse("kernel:f<a>(b)>1.5e1%");
     assert_int_equal(condition.name_len, strlen("kernel:f<a>(b)"));
     assert_true(condition.is_relative);
@@ -73,7 +72,6 @@ static const struct gate_rules RULES = {.p = 0.05, .min_points = 3};
  * t^2)). */
 static void a_worse_candidate_fails(void **state)
 {
-    (void)state;
     const struct history_summary baseline = {3, 12, 2, 12, 10, 14};
     struct gate_condition condition = parse("step_time>50%");
     struct gate_row row = gate_judge(20, &baseline, -1, &condition, &RULES);
@@ -103,7 +101,6 @@ static void a_worse_candidate_fails(void **state)
 
 static void what_is_missing_gives_no_verdict(void **state)
 {
-    (void)state;
     const struct history_summary baseline = {2, 12, 2, 12, 10, 14};
     const struct history_summary none = {0};
     struct gate_condition condition = parse("step_time>1%");
@@ -117,7 +114,6 @@ static void what_is_missing_gives_no_verdict(void **state)
 
 static void without_deviation_anything_worse_is_certain(void **state)
 {
-    (void)state;
     const struct history_summary flat = {5, 0, 0, 0, 0, 0};
     struct gate_condition condition = parse("kernel:k>5%");
     struct gate_row row = gate_judge(1, &flat, -1, &condition, &RULES);
@@ -128,7 +124,6 @@ static void without_deviation_anything_worse_is_certain(void **state)
 
 static void one_failure_decides(void **state)
 {
-    (void)state;
     struct gate_row rows[3] = {{.verdict = GATE_NO_BASELINE}, {.verdict = GATE_NO_BASELINE}};
     assert_int_equal(gate_overall(rows, 2), GATE_NO_BASELINE);
     rows[1].verdict = GATE_PASS;
@@ -141,7 +136,6 @@ static void one_failure_decides(void **state)
 /* 5, 5, 5, 8, 8: the baseline is what came since the change. */
 static void the_baseline_begins_at_the_last_change(void **state)
 {
-    (void)state;
     const double values[] = {5, 5, 5, 8, 8};
     const struct history_rules rules = HISTORY_RULES_DEFAULT;
     struct history_baseline out;

@@ -40,7 +40,6 @@ static struct snapshot_window all(size_t limit)
 
 static void lives_lie_by_address_without_what_lies_between(void **state)
 {
-    (void)state;
     struct snapshot_device device = {.events = events, .event_count = COUNT_OF(events)};
     struct arena arena;
     struct snapshot_lives lives = lives_of(&device, all(10), &arena);
@@ -66,7 +65,6 @@ static void lives_lie_by_address_without_what_lies_between(void **state)
 
 static void the_limit_keeps_the_largest_and_shades_the_rest(void **state)
 {
-    (void)state;
     struct snapshot_device device = {.events = events, .event_count = COUNT_OF(events)};
     struct arena arena;
     struct snapshot_lives lives = lives_of(&device, all(1), &arena);
@@ -88,7 +86,6 @@ static void the_limit_keeps_the_largest_and_shades_the_rest(void **state)
 
 static void a_window_shows_what_reaches_into_it(void **state)
 {
-    (void)state;
     static const struct {
         struct snapshot_window window;
         size_t count;
@@ -115,7 +112,6 @@ static void a_window_shows_what_reaches_into_it(void **state)
 /* Sizes and addresses of a hostile file. */
 static void extreme_numbers_are_borne(void **state)
 {
-    (void)state;
     struct snapshot_event hostile[] = {
         event(SNAPSHOT_ALLOC, INT64_MAX, INT64_MAX), event(SNAPSHOT_ALLOC, INT64_MIN, -5),
         event(SNAPSHOT_ALLOC, 0, INT64_MAX), event(SNAPSHOT_FREE_REQUESTED, 0, INT64_MIN + 1)};

@@ -37,7 +37,6 @@ static void names_tell_types_and_stages(void **state)
         {"deepspeed/runtime/pipe/engine.py(700): _exec_schedule", -1, 0},
         {"", -1, 0},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct rank_operation_name told = rank_operation_named(rows[i].name);
         if (rows[i].type < 0) {
@@ -70,7 +69,6 @@ static void peers_tell_stages(void **state)
                                      {3, 1000, odd, ops, 5, 1, NULL, 0}};
     struct operation_table *table = NULL;
     struct arena arena;
-    (void)state;
     arena_init(&arena, 0);
     assert_true(annotated_operations(ranks, 4, &arena, &table));
     assert_non_null(table);
@@ -102,7 +100,6 @@ static void chunks_of_a_rank(void **state)
                                            {7, 0, NULL, outer, 2, 0, NULL, 0}};
     struct operation_table *table = NULL;
     struct arena arena;
-    (void)state;
     arena_init(&arena, 0);
     assert_true(annotated_operations(ranks, 2, &arena, &table));
     assert_non_null(table);
@@ -155,7 +152,6 @@ static void kernels_tell_transfers(void **state)
         {B, 1}, {F, 1}, {OPERATION_BACKWARD_SEND, 1}, {OPERATION_FORWARD_RECV, 1}};
     struct operation_table *table = NULL;
     struct arena arena;
-    (void)state;
     arena_init(&arena, 0);
     for (size_t r = 0; r < 2; r++) {
         assert_true(annotated_read(&ranks[r], &digests[r], &arena));

@@ -63,7 +63,6 @@ static void annotations_may_leave_out_the_tail(void **state)
     struct arena arena;
     struct what_if out;
     struct err err = ERR_INIT;
-    (void)state;
     arena_init(&arena, 0);
     make_job(job);
     for (size_t i = 0; i < JOB_OPS; i++) {
@@ -96,7 +95,6 @@ static void a_slow_replica_is_all_the_delay(void **state)
     struct arena arena;
     struct what_if out;
     struct err err = ERR_INIT;
-    (void)state;
     arena_init(&arena, 0);
     make_job(ops);
     assert_true(what_if_run(&table, 1, &arena, &out, &err));
@@ -122,7 +120,6 @@ static void a_lane_runs_ideally(void **state)
     struct arena arena;
     struct what_if_timeline out;
     struct err err = ERR_INIT;
-    (void)state;
     arena_init(&arena, 0);
     make_job(ops);
     assert_true(what_if_timeline_run(&table, &lane, &arena, &out, &err));
@@ -146,7 +143,6 @@ static void a_lane_as_it_was(void **state)
     struct arena arena;
     struct what_if_timeline out;
     struct err err = ERR_INIT;
-    (void)state;
     arena_init(&arena, 0);
     make_job(ops);
     ops[2].type = ops[9].type = OPERATION_SEPARATE_GRADS; /* no gc */
@@ -170,7 +166,6 @@ static void what_is_missing_is_named(void **state)
     struct arena arena;
     struct what_if out;
     struct err err = ERR_INIT;
-    (void)state;
     arena_init(&arena, 0);
     make_job(ops);
     ops[9].seq_id = 1; /* the second replica's gc */
@@ -194,7 +189,6 @@ static void stages_leave_bubbles(void **state)
     struct arena arena;
     struct pipeline out;
     struct err err = ERR_INIT;
-    (void)state;
     arena_init(&arena, 0);
     memcpy(copy, ops, sizeof copy);
     assert_true(bubbles_run(&table, &arena, &out, &err));

@@ -58,7 +58,6 @@ static struct power power_of(struct fixture *f, enum power_group by)
 
 static void a_device_and_its_counters(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     example(&f);
@@ -80,7 +79,6 @@ static void a_device_and_its_counters(void **state)
 
 static void classes_share_the_power(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     example(&f);
@@ -102,7 +100,6 @@ static void classes_share_the_power(void **state)
  */
 static void steps_by_their_interval(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     host(&f, "user_annotation", EVENT_USER_ANNOTATION, "ProfilerStep#1", 0, 60, TRACE_NO_ID);
@@ -124,7 +121,6 @@ static void steps_by_their_interval(void **state)
 /* 32 tokens in the first 100 us: 10 mJ. Milliwatts, and the device as the process. */
 static void tokens_of_a_serving_engine(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     host(&f, "user_annotation", EVENT_USER_ANNOTATION, "execute_context_0(0)_generation_32(32)", 0,
@@ -144,7 +140,6 @@ static void tokens_of_a_serving_engine(void **state)
 /* The part of a device, one sample alone, a value that cannot be, and a device without counters. */
 static void what_does_not_count(void **state)
 {
-    (void)state;
     struct fixture f;
     begin(&f);
     kernel(&f, 7, 0, 150, TRACE_NO_ID);

@@ -21,7 +21,6 @@ static int64_t part_ns(const struct rank_digest *digest, uint32_t segment, const
 static void time_divides_by_layer(void **state)
 {
     struct build b;
-    (void)state;
     build_begin(&b);
     b.trace->base_time_ns = 7000000000;
     b.trace->distributed_rank = 3;
@@ -75,7 +74,6 @@ static void the_shortest_gaps_are_closed(void **state)
 {
     struct build b;
     int64_t at_us = 0;
-    (void)state;
     build_begin(&b);
     for (uint32_t i = 0; i < 2 * RANK_BUSY_MAX; i++) {
         build_kernel(&b, GEMM, at_us, at_us + 1, i + 1);
@@ -92,7 +90,6 @@ static void the_shortest_gaps_are_closed(void **state)
 static void a_trace_without_collectives_has_steps_alone(void **state)
 {
     struct build b;
-    (void)state;
     build_begin(&b);
     build_step(&b, "ProfilerStep#1", 5, 100);
     build_kernel(&b, GEMM, 10, 30, 1);
@@ -111,7 +108,6 @@ static void long_kernels_of_many_names_stay_bounded(void **state)
     enum { COLLECTIVES = 2000, KERNELS = 600 };
     struct build b;
     char name[32];
-    (void)state;
     build_begin(&b);
     for (int i = 0; i < KERNELS; i++) {
         (void)snprintf(name, sizeof name, "kernel_%d", i);
@@ -131,7 +127,6 @@ static void long_kernels_of_many_names_stay_bounded(void **state)
 
 static void names_tell_kinds_and_sizes(void **state)
 {
-    (void)state;
     assert_int_equal(rank_kind_of("_Allgather_Base", NULL), RANK_ALL_GATHER);
     assert_int_equal(rank_kind_of("recv", NULL), RANK_SEND_RECEIVE);
     assert_int_equal(rank_kind_of("allreduce2", "AllReduce"), RANK_OTHER);

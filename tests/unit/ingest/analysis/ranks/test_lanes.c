@@ -14,7 +14,6 @@ static void digits_say_how_much_is_covered(void **state)
 {
     char levels[PIXELS + 1];
     int64_t covered_ns = 0;
-    (void)state;
     assert_true(rank_lane_levels(&spans, 0, 100, PIXELS, levels, &covered_ns));
     /* 20 and 10 at first; 105 to 390 without overlaps counted but where two begin in a pixel. */
     assert_string_equal(levels, "39993");
@@ -28,7 +27,6 @@ static void nothing_is_nought_and_a_nanosecond_is_one(void **state)
     const struct lane_spans one = {start_ns, end_ns, 1};
     char levels[PIXELS + 1];
     int64_t covered_ns = 0;
-    (void)state;
     assert_true(rank_lane_levels(&one, 0, 50, PIXELS, levels, &covered_ns));
     assert_string_equal(levels, "01000");
     assert_int_equal(covered_ns, 1);
@@ -44,7 +42,6 @@ static void times_at_the_ends_of_64_bits(void **state)
     const struct lane_spans far = {start_ns, end_ns, 2};
     char levels[PIXELS + 1];
     int64_t covered_ns = 0;
-    (void)state;
     assert_true(
         rank_lane_levels(&far, -((int64_t)1 << 61), (int64_t)1 << 62, 1, levels, &covered_ns));
     assert_string_equal(levels, "0");

@@ -112,7 +112,6 @@ static void clocks_come_from_the_ends(void **state)
 {
     struct rank ranks[3];
     struct made made;
-    (void)state;
     make_ranks(ranks);
     make(&made, ranks, 3, false);
     const struct clock_row *clocks = made.verdict.clocks;
@@ -132,7 +131,6 @@ static void a_collective_has_its_figures(void **state)
 {
     struct rank ranks[3];
     struct made made;
-    (void)state;
     make_ranks(ranks);
     make(&made, ranks, 3, false);
     assert_int_equal(made.collectives.row_count, 2);
@@ -170,7 +168,6 @@ static void the_culprit_waits_least(void **state)
 {
     struct rank ranks[3];
     struct made made;
-    (void)state;
     make_ranks(ranks);
     make(&made, ranks, 3, false);
     const struct ranks_verdict *verdict = &made.verdict;
@@ -202,7 +199,6 @@ static void a_small_margin_is_none(void **state)
 {
     struct rank ranks[3];
     struct made made;
-    (void)state;
     make_rank(&ranks[0], 0, ARRIVE_NS, 80000);
     make_rank(&ranks[1], 0, ARRIVE_NS + 19999, 80000);
     make_rank(&ranks[2], 0, ARRIVE_NS, 80000);
@@ -217,7 +213,6 @@ static void other_names_are_a_mismatch(void **state)
 {
     struct rank ranks[3];
     struct made made;
-    (void)state;
     make_ranks(ranks);
     ranks[2].collectives[0].name = TEXT_BARRIER;
     make(&made, ranks, 3, false);
@@ -234,7 +229,6 @@ static void a_sequence_matches_across_order(void **state)
 {
     struct rank ranks[3];
     struct made made;
-    (void)state;
     make_ranks(ranks);
     for (int r = 0; r < 3; r++) {
         ranks[r].collectives[0].sequence = r == 2 ? 9 : 4;
@@ -255,7 +249,6 @@ static void a_rank_alone_is_an_island(void **state)
 {
     struct rank ranks[3];
     struct made made;
-    (void)state;
     make_ranks(ranks);
     ranks[2].digest.collective_count = 0;
     make(&made, ranks, 3, false);
@@ -274,7 +267,6 @@ static void experts_send_shares(void **state)
 {
     struct rank ranks[3];
     struct made made;
-    (void)state;
     make_ranks(ranks);
     ranks[1].collectives[0].kind = RANK_ALL_TO_ALL;
     ranks[1].collectives[0].in_split = TEXT_SPLIT;

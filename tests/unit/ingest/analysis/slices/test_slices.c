@@ -34,7 +34,6 @@ static const struct slices_row *find(const struct slices *slices, const char *ke
 
 static void an_end_closes_the_last_begin_of_its_track(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct slices slices;
@@ -61,7 +60,6 @@ static void an_end_closes_the_last_begin_of_its_track(void **state)
 
 static void what_overlaps_without_nesting_is_nobodys_child(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct slices slices;
@@ -96,7 +94,6 @@ static void what_overlaps_without_nesting_is_nobodys_child(void **state)
 
 static void a_trace_without_slices_has_no_rows(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct slices slices;
@@ -111,7 +108,6 @@ static void a_trace_without_slices_has_no_rows(void **state)
 
 static void a_trace_of_another_kind_is_told_by_its_views(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_slice(&b, "work", 1, 0, 100);

@@ -68,7 +68,6 @@ find(const struct flame_graph *graph, const char *name, char *path, size_t path_
 
 static void each_view_of_a_training_step(void **state)
 {
-    (void)state;
     static const struct {
         enum flame_by by;
         enum flame_weight weight;
@@ -115,7 +114,6 @@ static void each_view_of_a_training_step(void **state)
 
 static void work_without_a_launch_has_a_node(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct flame_graph graph;
@@ -135,7 +133,6 @@ static void work_without_a_launch_has_a_node(void **state)
 /* The heavier child stands first; what the limits leave out is a node of its own. */
 static void limits_keep_the_heaviest(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct flame_graph graph;
@@ -167,7 +164,6 @@ static void limits_keep_the_heaviest(void **state)
 
 static void a_subtree_by_its_id(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct flame_graph graph;
@@ -194,7 +190,6 @@ static void a_subtree_by_its_id(void **state)
 
 static void a_step_alone(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct flame_graph graph;
@@ -219,7 +214,6 @@ static void a_step_alone(void **state)
 /* A function that moved to another line is the same. */
 static void two_traces_meet(void **state)
 {
-    (void)state;
     struct build a;
     struct build b;
     struct arena arena;
@@ -247,7 +241,6 @@ static void two_traces_meet(void **state)
 /* Ten thousand frames that call each other in turn, and two hundred thousand names. */
 static void hostile_trees_are_bounded(void **state)
 {
-    (void)state;
     enum { DEPTH = 10000, NAMES = 200000 };
     struct build b;
     struct arena arena;

@@ -16,7 +16,6 @@ find(const struct kernel_stacks *stacks, const char *name, int64_t total_us)
 
 static void kernels_have_the_stack_of_their_launch(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct kernel_stacks stacks;
@@ -50,7 +49,6 @@ static void kernels_have_the_stack_of_their_launch(void **state)
 
 static void one_name_is_enough(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct kernel_stacks stacks;
@@ -69,7 +67,6 @@ static void one_name_is_enough(void **state)
 /* Equal launches are one row; an address in a frame does not make two. */
 static void equal_stacks_are_one_row(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct kernel_stacks stacks;
@@ -95,7 +92,6 @@ static void equal_stacks_are_one_row(void **state)
 /* So do the layers of a network, unless they are to be kept apart. */
 static void layers_join(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct kernel_stacks stacks;
@@ -120,7 +116,6 @@ static void layers_join(void **state)
 
 static void an_argument_wins_over_frames(void **state)
 {
-    (void)state;
     struct build b;
     struct arena arena;
     struct kernel_stacks stacks;
@@ -142,7 +137,6 @@ static void an_argument_wins_over_frames(void **state)
 
 static void operators_are_grouped_by_stack(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_training(&b);
@@ -162,7 +156,6 @@ static void operators_are_grouped_by_stack(void **state)
 /* What is stored at ingest says that there are stacks, and holds none of them. */
 static void frames_count_as_stacks(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     build_training(&b);
@@ -176,7 +169,6 @@ static void frames_count_as_stacks(void **state)
 /* Ten thousand nested frames, each with a launch: no stack names more than its innermost ones. */
 static void deep_stacks_are_bounded(void **state)
 {
-    (void)state;
     enum { DEPTH = 10000 };
     struct build b;
     struct arena arena;

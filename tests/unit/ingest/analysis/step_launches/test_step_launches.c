@@ -4,7 +4,6 @@
 
 static void a_row_a_step_and_stream(void **state)
 {
-    (void)state;
     struct fixture f;
     struct trace_index index;
     void *out = NULL;

@@ -3,19 +3,12 @@
 #ifndef KS_TESTS_UNIT_INGEST_ANALYSIS_TIMELINE_MADE_TIMELINE_H
 #define KS_TESTS_UNIT_INGEST_ANALYSIS_TIMELINE_MADE_TIMELINE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Behind the headers that it needs. */
 #include "ingest/model/timeline.h"
 #include "ingest/store/store_timeline.h"
+#include "tests/unit/unit.h"
 
-#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
 
 #define MADE_NAME_BYTES 32
 

@@ -277,7 +277,6 @@ static void check_points(const struct seen *seen, const struct model *model)
 
 static void test_random_traces(void **state)
 {
-    (void)state;
     static struct model model;
     uint32_t levels = 0;
     uint64_t most_merged = 0;

@@ -29,7 +29,6 @@
 
 static void test_nesting_is_depth(void **state)
 {
-    (void)state;
     struct seen seen;
     /* The file has the innermost first, as profilers do. */
     seen_read(&seen, OP("c", 5, 1020, 10) OP("b", 5, 1010, 50) OP("a", 5, 1000, 100)
@@ -50,7 +49,6 @@ static void test_nesting_is_depth(void **state)
 
 static void test_overlap_gets_a_lane(void **state)
 {
-    (void)state;
     struct seen seen;
     /* b overlaps a; c lies in both; d in b alone, where a's lane is free. */
     seen_read(&seen, OP("a", 5, 1000, 100) OP("b", 5, 1050, 100) OP("c", 5, 1060, 10)
@@ -66,7 +64,6 @@ static void test_overlap_gets_a_lane(void **state)
 
 static void test_equal_and_empty_slices_nest(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen, OP("a", 5, 1000, 10) OP("b", 5, 1000, 10) OP("zero", 5, 1000, 0)
                          OP("zero too", 5, 1000, 0) EVENT("i", "now", 5, 1000)
@@ -83,7 +80,6 @@ static void test_equal_and_empty_slices_nest(void **state)
 
 static void test_deepest_lane_takes_the_rest(void **state)
 {
-    (void)state;
     const uint32_t depth = TIMELINE_LANES_MAX + 20;
     struct seen seen;
     struct buf text;
@@ -111,7 +107,6 @@ static void test_deepest_lane_takes_the_rest(void **state)
 
 static void test_begin_and_end(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen, EVENT("B", "outer", 5, 1010) EVENT("B", "inner", 5, 1020)
                          EVENT("E", "", 5, 1030) EVENT("E", "", 5, 1040) EVENT("E", "lone", 5, 1050)
@@ -130,7 +125,6 @@ static void test_begin_and_end(void **state)
 
 static void test_ends_match_in_order_of_time(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen, EVENT("E", "", 5, 1040) EVENT("B", "a", 5, 1010) EVENT("E", "", 5, 1020)
                          EVENT("B", "b", 5, 1020) EVENT("B", "other thread", 6, 1015));
@@ -142,7 +136,6 @@ static void test_ends_match_in_order_of_time(void **state)
 
 static void test_async(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(
         &seen,
@@ -170,7 +163,6 @@ static void test_async(void **state)
 
 static void test_absurd_duration_is_cut(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen, OP("absurd", 5, 1010, 9000000000000) OP("long", 5, 2000, 86000000000));
     seen_expect(&seen, 1, 0, 10000, INT64_C(86000000990000));
@@ -182,7 +174,6 @@ static void test_absurd_duration_is_cut(void **state)
 
 static void test_positions_before_the_start(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen,
               EVENT("i", "early", 5, 400) EVENT("B", "begun", 5, 300) EVENT("E", "", 5, 1100));
@@ -195,7 +186,6 @@ static void test_positions_before_the_start(void **state)
 
 static void test_start_without_kept_events(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read_text(&seen, "{\"traceEvents\": ["
                           "{\"ph\":\"B\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1700000000000},"
@@ -207,7 +197,6 @@ static void test_start_without_kept_events(void **state)
 
 static void test_extreme_times(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen,
               EVENT("i", "far", 5, -4000000000000000) EVENT("i", "far", 5, 4000000000000000)
@@ -218,7 +207,6 @@ static void test_extreme_times(void **state)
 
 static void test_no_events(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read_text(&seen, "{\"traceEvents\": [{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,"
                           "\"tid\":1,\"args\":{\"name\":\"x\"}}]}");
@@ -245,7 +233,6 @@ expect_point(const struct seen *seen, size_t i, const char *series, int64_t star
 
 static void test_memory_is_a_counter(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen,
               MEMORY(1, 0, 1020, ", \"Total Allocated\": 30, \"Total Reserved\": 100")
@@ -273,7 +260,6 @@ static void test_memory_is_a_counter(void **state)
 
 static void test_counters(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen, COUNTER("power", 1, 1010, ", \"args\": {\"a\": 1, \"b\": 2.5}")
                          COUNTER("power", 1, 1020, ", \"args\": {\"b\": 3, \"a\": 4}")
@@ -306,7 +292,6 @@ static void expect_flow(
 
 static void test_launches(void **state)
 {
-    (void)state;
     struct seen seen;
     /* A graph launches two kernels; the driver's call inside has the same id. */
     seen_read(&seen, WORK("kernel", "k", 7, 1200, 10, 5) WORK("kernel", "k", 7, 1220, 10, 5)
@@ -326,7 +311,6 @@ static void test_launches(void **state)
 
 static void test_drawn_flows(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen,
               OP("forward", 5, 1010, 20) OP("inner", 5, 1012, 5) OP("backward", 6, 1100, 20)
@@ -347,7 +331,6 @@ static void test_drawn_flows(void **state)
 /* An s at the very end of its slice, an f in the gap behind one; ends without an id are none. */
 static void test_flows_at_the_edge(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen, OP("from", 5, 1010, 10) OP("before", 6, 1010, 20) OP("to", 6, 1050, 10)
                          WITH_ID("s", "mine", "x", 1, 5, 1020, "1")
@@ -361,7 +344,6 @@ static void test_flows_at_the_edge(void **state)
 /* A tid is "7" here and 7 there. */
 static void test_flows_bind_by_text(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen, OP("host", "5", 1010, 20) WORK("kernel", "k", 7, 1100, 10, 1)
                          WITH_ID("s", "async", "launch", 1, 5, 1010, "3")
@@ -375,7 +357,6 @@ static void test_flows_bind_by_text(void **state)
 
 static void test_order_and_names(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen,
               WORK("kernel", "k", 7, 1100, 10, 1) WORK("kernel", "k", 20, 1100, 10,
@@ -406,7 +387,6 @@ static void test_order_and_names(void **state)
 /* Stray frames of Python on the number of a device do not take its name away. */
 static void test_labels_name_a_device_with_threads(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen, WORK("kernel", "k", 7, 1100, 10,
                           1) ",{\"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"p\", "
@@ -425,7 +405,6 @@ static void test_labels_name_a_device_with_threads(void **state)
 /* A recording span without a sort index stands behind the processes that have one. */
 static void test_recording_stands_last(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen,
               ",{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"p\", \"pid\": \"Spans\", \"tid\": "
@@ -440,7 +419,6 @@ static void test_recording_stands_last(void **state)
  */
 static void test_order_without_indices(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen,
               ",{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"p\", \"pid\": \"Spans\", \"tid\": "
@@ -462,7 +440,6 @@ static void expect_role(const struct seen *seen, uint32_t event, enum time_categ
 
 static void test_labels_and_roles(void **state)
 {
-    (void)state;
     struct seen seen;
     seen_read(&seen,
               OP("a", 5, 1000, 3) OP("b", 5, 1010, 4) OP("b", 5, 1020, 5)
@@ -523,7 +500,6 @@ static void read_many(struct seen *seen, bool a_process_each)
 
 static void test_many_threads_are_joined(void **state)
 {
-    (void)state;
     struct seen seen;
     read_many(&seen, false);
     const struct timeline *timeline = seen.timeline;
@@ -561,7 +537,6 @@ static void test_many_threads_are_joined(void **state)
 
 static void test_many_processes_are_joined(void **state)
 {
-    (void)state;
     struct seen seen;
     read_many(&seen, true);
     const struct timeline *timeline = seen.timeline;
@@ -579,7 +554,6 @@ static void test_many_processes_are_joined(void **state)
 
 static void test_sink_gives_up(void **state)
 {
-    (void)state;
     struct seen seen;
     struct err err = ERR_INIT;
     read_many(&seen, false);

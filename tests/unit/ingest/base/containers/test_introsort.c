@@ -80,7 +80,6 @@ static void play(struct adversary *a, uint32_t *items)
 
 static void values_against_its_pivots_are_sorted(void **state)
 {
-    (void)state;
     static struct adversary adversary;
     static uint32_t items[COUNT];
     static bool seen[COUNT];

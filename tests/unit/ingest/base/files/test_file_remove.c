@@ -19,7 +19,6 @@ static void make_file(char path[], off_t bytes)
 
 static void small_and_large_files_go(void **state)
 {
-    (void)state;
     static const off_t sizes[] = {0, 1, LARGE_BYTES};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         char path[] = "/tmp/kinetoscope-remove-XXXXXX";
@@ -32,7 +31,6 @@ static void small_and_large_files_go(void **state)
 /* The link to a large file goes, not the file. */
 static void links_go_alone(void **state)
 {
-    (void)state;
     char path[] = "/tmp/kinetoscope-remove-XXXXXX";
     char link[sizeof path + sizeof "-link"];
     make_file(path, LARGE_BYTES);
@@ -46,7 +44,6 @@ static void links_go_alone(void **state)
 
 static void failures_are_those_of_unlink(void **state)
 {
-    (void)state;
     assert_int_equal(file_remove("/tmp/kinetoscope-remove-nowhere/file"), -1);
     assert_int_equal(errno, ENOENT);
 }

@@ -13,7 +13,6 @@ static bool is_aligned(const void *ptr)
  * end. */
 static void pieces_are_aligned_and_do_not_overlap(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {
         0, 1, 7, 8, 15, 16, 17, 100, 4096, 16384 - 64, 16384, 16385, 70000, (size_t)2 << 20, 33};
     enum { ROUNDS = 20, PIECES = ROUNDS * COUNT_OF(sizes) };
@@ -43,7 +42,6 @@ static void pieces_are_aligned_and_do_not_overlap(void **state)
 
 static void nothing_is_held_before_use_and_after_free(void **state)
 {
-    (void)state;
     struct arena arena;
     arena_init(&arena, 1000000);
     assert_int_equal(arena.held_bytes, 0);
@@ -60,7 +58,6 @@ static void nothing_is_held_before_use_and_after_free(void **state)
 
 static void the_ceiling_holds_and_is_nearly_reached(void **state)
 {
-    (void)state;
     static const size_t ceilings[] = {1, 1000, 20000, 100000, 5000000};
     static const size_t sizes[] = {16, 1000, 40000};
     for (size_t c = 0; c < COUNT_OF(ceilings); c++) {
@@ -82,7 +79,6 @@ static void the_ceiling_holds_and_is_nearly_reached(void **state)
 
 static void calloc_clears_and_refuses_overflow(void **state)
 {
-    (void)state;
     struct arena arena;
     arena_init(&arena, 0);
     for (int round = 0; round < 2; round++) {
@@ -107,7 +103,6 @@ static void calloc_clears_and_refuses_overflow(void **state)
 
 static void strndup_copies_and_terminates(void **state)
 {
-    (void)state;
     struct arena arena;
     arena_init(&arena, 0);
     const char source[] = "aten::add\0_";

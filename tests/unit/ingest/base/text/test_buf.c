@@ -2,12 +2,10 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void a_new_buffer_is_the_empty_string(void **state)
 {
-    (void)state;
     struct buf buf;
     buf_init(&buf, 100);
     assert_string_equal(buf.ptr, "");
@@ -23,7 +21,6 @@ static void a_new_buffer_is_the_empty_string(void **state)
 
 static void appends_add_up_and_stay_terminated(void **state)
 {
-    (void)state;
     struct buf buf;
     buf_init(&buf, SIZE_MAX);
     char expected[4096] = "";
@@ -63,7 +60,6 @@ static bool take_away(void *context, struct buf *buf)
 /* Every way to append meets a full buffer at some time. */
 static void a_drained_buffer_stays_small_and_loses_nothing(void **state)
 {
-    (void)state;
     struct drained drained = {.calls_left = SIZE_MAX};
     struct buf buf;
     struct buf whole;
@@ -95,7 +91,6 @@ static void a_drained_buffer_stays_small_and_loses_nothing(void **state)
 
 static void a_buffer_that_cannot_be_drained_has_failed(void **state)
 {
-    (void)state;
     struct drained drained = {.calls_left = 1};
     struct buf buf;
     buf_init(&buf, SIZE_MAX);
@@ -150,7 +145,6 @@ static void add(struct buf *buf, enum way way, const char *text)
 
 static void the_ceiling_is_exact(void **state)
 {
-    (void)state;
     static const size_t ceilings[] = {1, 2, 10, 63, 64, 65, 127, 128, 129, 1000};
     char text[1024];
     for (size_t c = 0; c < COUNT_OF(ceilings); c++) {
@@ -181,7 +175,6 @@ static void the_ceiling_is_exact(void **state)
 
 static void after_a_failure_nothing_is_added(void **state)
 {
-    (void)state;
     struct buf buf;
     buf_init(&buf, 8);
     buf_puts(&buf, "1234");
@@ -200,7 +193,6 @@ static void after_a_failure_nothing_is_added(void **state)
 
 static void absurd_lengths_fail_without_overflow(void **state)
 {
-    (void)state;
     struct buf buf;
     buf_init(&buf, SIZE_MAX);
     buf_puts(&buf, "abc");
@@ -214,7 +206,6 @@ static void absurd_lengths_fail_without_overflow(void **state)
 
 static void reserved_room_stays_terminated_when_half_used(void **state)
 {
-    (void)state;
     struct buf buf;
     buf_init(&buf, 1000);
     char *room = buf_reserve(&buf, 100);
@@ -229,7 +220,6 @@ static void reserved_room_stays_terminated_when_half_used(void **state)
 
 static void room_is_terminated_behind_what_was_added(void **state)
 {
-    (void)state;
     struct buf buf;
     buf_init(&buf, 1000);
     char *room = buf_room(&buf, 100);
@@ -245,7 +235,6 @@ static void room_is_terminated_behind_what_was_added(void **state)
 
 static void taken_bytes_belong_to_the_caller(void **state)
 {
-    (void)state;
     struct buf buf;
     buf_init(&buf, 100);
     size_t len = 0;

@@ -2,7 +2,6 @@
 #include "ingest/base/thread.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* `levels` times `open`, the text in the middle, `levels` times `close`; freed by the caller. */
@@ -25,7 +24,6 @@ static char *nest(const char *open, const char *middle, const char *close, size_
 
 static void as_deep_as_the_bound_is_read(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"[", "]"}, {"{\"a\": ", "}"}, {"[1, ", ", \"]\"]"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         struct err err = ERR_INIT;
@@ -39,7 +37,6 @@ static void as_deep_as_the_bound_is_read(void **state)
 
 static void one_level_more_is_refused_where_it_begins(void **state)
 {
-    (void)state;
     static const struct {
         const char *open;
         const char *close;
@@ -58,7 +55,6 @@ static void one_level_more_is_refused_where_it_begins(void **state)
 
 static void brackets_that_do_not_nest_are_not_counted(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"[\"[[[[[\\\"[[[[\"]", "[[],[],[],{}]"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct err err = ERR_INIT;
@@ -74,7 +70,6 @@ static void brackets_that_do_not_nest_are_not_counted(void **state)
 
 static void faults_are_no_levels(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"]]]]", "\"", "\"\\", "[\"\\",
                                         "",     "}{", "[1,",  "{\"a\": ]"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -95,7 +90,6 @@ static void *read_deep(void *argument)
 /* jansson alone would take a thousand levels of this, or the whole stack. */
 static void no_depth_fills_the_stack_of_a_thread(void **state)
 {
-    (void)state;
     char *text = nest("[{\"a\":", "0", "}]", 1000000);
     pthread_t thread;
     void *done = NULL;

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void begin(struct json_write *w, struct buf *out, bool ascii)
@@ -14,7 +13,6 @@ static void begin(struct json_write *w, struct buf *out, bool ascii)
 
 static void separators_are_pythons(void **state)
 {
-    (void)state;
     struct buf out;
     struct json_write w;
     begin(&w, &out, true);
@@ -46,7 +44,6 @@ static void separators_are_pythons(void **state)
 
 static void strings_are_escaped(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *ascii;
@@ -84,7 +81,6 @@ static void strings_are_escaped(void **state)
  * The text ends with its allocation, so that AddressSanitizer sees any read beyond. */
 static void specials_are_found_at_every_place(void **state)
 {
-    (void)state;
     static const struct {
         char byte;
         const char *escaped;
@@ -126,7 +122,6 @@ static void specials_are_found_at_every_place(void **state)
 
 static void integers_of_all_sizes(void **state)
 {
-    (void)state;
     static const struct {
         int64_t value;
         const char *text;
@@ -148,7 +143,6 @@ static void integers_of_all_sizes(void **state)
 
 static void doubles_that_are_not_finite_are_null(void **state)
 {
-    (void)state;
     struct buf out;
     struct json_write w;
     begin(&w, &out, true);
@@ -164,7 +158,6 @@ static void doubles_that_are_not_finite_are_null(void **state)
 
 static void keys_are_escaped_too(void **state)
 {
-    (void)state;
     struct buf out;
     struct json_write w;
     begin(&w, &out, true);
@@ -177,7 +170,6 @@ static void keys_are_escaped_too(void **state)
 
 static void nesting_reaches_62_levels_and_no_more(void **state)
 {
-    (void)state;
     for (unsigned depth = 60; depth <= 70; depth++) {
         struct buf out;
         struct json_write w;
@@ -202,7 +194,6 @@ static void nesting_reaches_62_levels_and_no_more(void **state)
 
 static void an_end_too_many_fails(void **state)
 {
-    (void)state;
     struct buf out;
     struct json_write w;
     begin(&w, &out, true);

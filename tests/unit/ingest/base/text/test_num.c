@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The texts are Python's: repr(value). */
@@ -59,7 +58,6 @@ static const struct {
 
 static void repr_is_pythons(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(repr_rows); i++) {
         char text[NUM_TEXT_BYTES];
         size_t len = num_repr(text, repr_rows[i].value);
@@ -70,7 +68,6 @@ static void repr_is_pythons(void **state)
 
 static void repr_of_what_is_not_finite(void **state)
 {
-    (void)state;
     char text[NUM_TEXT_BYTES];
     assert_int_equal(num_repr(text, (double)NAN), 3);
     assert_string_equal(text, "nan");
@@ -109,7 +106,6 @@ static size_t digits_of(const char *text)
 
 static void repr_reads_back_and_fits(void **state)
 {
-    (void)state;
     uint64_t seed = 88172645463325252U;
     for (int i = 0; i < 100000; i++) {
         uint64_t bits = next_random(&seed);
@@ -130,7 +126,6 @@ static void repr_reads_back_and_fits(void **state)
 
 static void repr_of_few_decimals_is_short(void **state)
 {
-    (void)state;
     uint64_t seed = 424242;
     for (int i = 0; i < 100000; i++) {
         uint64_t thousandths = next_random(&seed) % 1000000000000000U;
@@ -150,7 +145,6 @@ static void repr_of_few_decimals_is_short(void **state)
 /* Any locale with a decimal comma that this machine has; none installed leaves nothing to test. */
 static void repr_does_not_follow_the_locale(void **state)
 {
-    (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
     bool found = false;
     for (size_t i = 0; i < COUNT_OF(names) && !found; i++) {
@@ -176,7 +170,6 @@ static void assert_same_double(double actual, double expected, size_t row)
 
 static void round_goes_to_even_at_the_half(void **state)
 {
-    (void)state;
     static const struct {
         double value;
         double rounded;
@@ -205,7 +198,6 @@ static void round_goes_to_even_at_the_half(void **state)
 /* The results are Python's: round(value, digits). */
 static void round_digits_looks_at_the_binary_value(void **state)
 {
-    (void)state;
     static const struct {
         double value;
         int digits;
@@ -238,7 +230,6 @@ static void round_digits_looks_at_the_binary_value(void **state)
 
 static void round_display_keeps_one_digit_of_small_values(void **state)
 {
-    (void)state;
     static const struct {
         double value;
         double rounded;
@@ -269,7 +260,6 @@ static void round_display_keeps_one_digit_of_small_values(void **state)
 /* The results are those of NumPy's formula, computed by Python. */
 static void percentiles_lie_between_the_ranks(void **state)
 {
-    (void)state;
     static const int64_t values[] = {3, 10, 17, 1000, 1007, 90001};
     static const struct {
         size_t count;
@@ -293,7 +283,6 @@ static void percentiles_lie_between_the_ranks(void **state)
  * the larger ones differ from the sum in order. */
 static void sums_are_pairwise(void **state)
 {
-    (void)state;
     static const struct {
         size_t count;
         double sum;

@@ -5,7 +5,6 @@
 
 static void reads_file_line_and_function(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *file, *line, *function;
     } rows[] = {
@@ -27,7 +26,6 @@ static void reads_file_line_and_function(void **state)
 
 static void other_names_are_no_frames(void **state)
 {
-    (void)state;
     static const char *const names[] = {"",
                                         "(",
                                         "(1): f",
@@ -49,7 +47,6 @@ static void other_names_are_no_frames(void **state)
 
 static void tells_libraries_from_the_program(void **state)
 {
-    (void)state;
     static const char *const libraries[] = {"torch/nn/modules/module.py(1747): _call_impl",
                                             "threading.py(982): run",
                                             "<built-in function linear>",
@@ -79,7 +76,6 @@ static void assert_stem(const char *name, const char *stem, const char *rest)
 
 static void addresses_are_left_out(void **state)
 {
-    (void)state;
     assert_stem("<built-in method to of Tensor object at 0x7d67180cc500>",
                 "<built-in method to of Tensor object", ">");
     assert_stem("<bound f at 0x1", "<bound f", "");
@@ -91,7 +87,6 @@ static void addresses_are_left_out(void **state)
 
 static void prints_the_function_first(void **state)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 1000);
     python_frame_print(&out, "vllm/v1/worker.py(34): forward");

@@ -2,12 +2,10 @@
 #include "ingest/base/text/short_name.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void names_keep_what_tells_them_apart(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         const char *expect;
@@ -46,7 +44,6 @@ static void names_keep_what_tells_them_apart(void **state)
  */
 static void long_names_take_one_pass(void **state)
 {
-    (void)state;
     size_t half = 100000;
     char *name = malloc(2 * half + 3);
     assert_non_null(name);

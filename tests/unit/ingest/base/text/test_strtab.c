@@ -2,7 +2,6 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct strtab *new_table(void)
@@ -14,7 +13,6 @@ static struct strtab *new_table(void)
 
 static void id_0_is_the_empty_string(void **state)
 {
-    (void)state;
     struct strtab *tab = new_table();
     assert_int_equal(strtab_count(tab), 1);
     assert_int_equal(strtab_intern(tab, "", 0), 0);
@@ -28,7 +26,6 @@ static void id_0_is_the_empty_string(void **state)
 
 static void unknown_ids_have_no_text(void **state)
 {
-    (void)state;
     struct strtab *tab = new_table();
     assert_null(strtab_text(tab, STRTAB_NONE));
     assert_null(strtab_text(tab, 1));
@@ -38,7 +35,6 @@ static void unknown_ids_have_no_text(void **state)
 
 static void find_does_not_add(void **state)
 {
-    (void)state;
     struct strtab *tab = new_table();
     assert_true(strtab_find(tab, "aten::add", 9) == STRTAB_NONE);
     assert_int_equal(strtab_count(tab), 1);
@@ -54,7 +50,6 @@ static void find_does_not_add(void **state)
  * it. */
 static void each_byte_counts_at_every_length(void **state)
 {
-    (void)state;
     enum { LEN_MAX = 70 };
     struct strtab *tab = new_table();
     uint32_t expected = 1;
@@ -77,7 +72,6 @@ static void each_byte_counts_at_every_length(void **state)
 
 static void nul_bytes_are_bytes(void **state)
 {
-    (void)state;
     struct strtab *tab = new_table();
     static const char zeros[32] = {0};
     for (uint32_t len = 0; len < 32; len++) {
@@ -93,7 +87,6 @@ static void nul_bytes_are_bytes(void **state)
 /* Through many growths ids and texts stay, and the addresses of the texts do too. */
 static void many_strings_keep_ids_and_addresses(void **state)
 {
-    (void)state;
     enum { COUNT = 100000 };
     struct strtab *tab = new_table();
     const char **texts = malloc(COUNT * sizeof *texts);
@@ -121,7 +114,6 @@ static void many_strings_keep_ids_and_addresses(void **state)
 
 static void long_strings_are_kept_whole(void **state)
 {
-    (void)state;
     static const size_t lens[] = {8191, 8192, 8193, 65535, 65536, 1000000, 3000000};
     struct strtab *tab = new_table();
     char *text = malloc(3000000);
@@ -142,7 +134,6 @@ static void long_strings_are_kept_whole(void **state)
 
 static void a_text_of_the_table_can_be_interned_again(void **state)
 {
-    (void)state;
     struct strtab *tab = new_table();
     uint32_t id = strtab_intern(tab, "Memcpy HtoD (Pinned -> Device)", 30);
     assert_int_equal(strtab_intern(tab, strtab_text(tab, id), 30), id);
@@ -154,7 +145,6 @@ static void a_text_of_the_table_can_be_interned_again(void **state)
 /* What another thread sees: the texts of then at the same places, whatever is added meanwhile. */
 static void a_snapshot_stays_while_the_table_grows(void **state)
 {
-    (void)state;
     enum { BEFORE = 700, TEXTS = 3000 };
     struct strtab *tab = new_table();
     char text[32];

@@ -11,7 +11,6 @@ struct decode_row {
 
 static void characters_are_decoded(void **state)
 {
-    (void)state;
     static const struct decode_row rows[] = {
         {"a", 1, 'a'},
         {"\x7F", 1, 0x7F},
@@ -53,7 +52,6 @@ static void characters_are_decoded(void **state)
 
 static void a_text_is_valid_if_all_of_it_is(void **state)
 {
-    (void)state;
     static const char character[] = {'\xF0', '\x9F', '\x98', '\x80'};
     char text[300];
     assert_true(utf8_is_valid("", 0));
@@ -73,7 +71,6 @@ static void a_text_is_valid_if_all_of_it_is(void **state)
 
 static void cut_drops_only_a_broken_last_character(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t len;

@@ -6,7 +6,6 @@
 #include "ingest/input/input.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* False: `err` says why; else the bundle is to be freed. */

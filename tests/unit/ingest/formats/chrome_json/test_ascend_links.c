@@ -50,7 +50,6 @@ static int64_t call_id(const struct trace *trace, const char *name)
 
 static void the_innermost_operator_at_the_begin_of_a_flow_launched(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_events(OPERATOR("outer", "1", "20") OPERATOR("inner", "2", "5")
                         OPERATOR("later", "10", "5") TASK("gemm", "30", "4") TASK("relu", "40", "4")
@@ -71,7 +70,6 @@ static void the_innermost_operator_at_the_begin_of_a_flow_launched(void **state)
 
 static void calls_are_tied_by_flows_of_their_own(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_events(OPERATOR("op", "1", "20") CALL("launch", "4", "2") TASK("gemm", "30", "4")
                         FLOW("HostToDevice", "s", "9", "2", "5", "4")
@@ -85,7 +83,6 @@ static void calls_are_tied_by_flows_of_their_own(void **state)
 
 static void flows_that_lead_nowhere_tie_nothing(void **state)
 {
-    (void)state;
     static const char *const flows[] = {
         /* no end; an end without a begin; an end elsewhere; a begin outside of all operators */
         FLOW("async_npu", "s", "1", "1", "5", "3"),

@@ -55,7 +55,6 @@ static size_t event_ends(const char *text, size_t ends[], size_t max)
 
 static void a_cut_file_is_read_to_its_last_whole_event(void **state)
 {
-    (void)state;
     size_t ends[16];
     size_t event_count = event_ends(sample, ends, COUNT_OF(ends));
     assert_int_equal(event_count, 6);
@@ -130,7 +129,6 @@ static void sweep_blocks(const char *text, size_t len)
 
 static void blocks_of_any_size_give_the_same_model(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         sample,
         "[{\"ph\":\"X\",\"cat\":\"a\",\"name\":\"say \"hi\" "
@@ -149,7 +147,6 @@ static void blocks_of_any_size_give_the_same_model(void **state)
 /* Each byte in turn becomes another. At most the event and its neighbour are lost. */
 static void a_changed_byte_costs_at_most_two_events(void **state)
 {
-    (void)state;
     static const char others[] = "\"\\{}[],:x0 \n\x01\xFF";
     char text[sizeof sample];
     size_t events_at = (size_t)(strstr(sample, "{\"ph\"") - sample);
@@ -171,7 +168,6 @@ static void a_changed_byte_costs_at_most_two_events(void **state)
 
 static void changed_bytes_before_the_events_cost_none(void **state)
 {
-    (void)state;
     static const char others[] = "\"\\{}[],:x";
     char text[sizeof sample];
     size_t events_at = (size_t)(strstr(sample, "{\"ph\"") - sample);
@@ -192,7 +188,6 @@ static void changed_bytes_before_the_events_cost_none(void **state)
 
 static void garbage_between_events_is_skipped(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_text("[{\"ph\":\"i\",\"ts\":1}, @@ {\"x\": 1} #,{\"ph\":\"i\",\"ts\":2}]");
     const struct trace *trace = bundle.items[0].model;
@@ -205,7 +200,6 @@ static void garbage_between_events_is_skipped(void **state)
 /* An event beyond 64 MB is left out, and the memory for it stays bounded. */
 static void oversized_events_are_left_out(void **state)
 {
-    (void)state;
     enum { HUGE_BYTES = 70 << 20 };
     struct buf text;
     buf_init(&text, NO_CEILING);
@@ -231,7 +225,6 @@ static void oversized_events_are_left_out(void **state)
 /* Nesting beyond the cap is damage, and searching the way back through it stays quick. */
 static void deep_nesting_is_damage(void **state)
 {
-    (void)state;
     enum { DEEP = 100000 };
     struct buf text;
     buf_init(&text, NO_CEILING);

@@ -7,7 +7,6 @@
 #include "ingest/formats/chrome_json/scan/key_path_scan.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define PADDING_BYTES 64
 #define ALIGNMENTS 33
@@ -197,7 +196,6 @@ static const char *const events[] = {
 
 static void events_are_known_once_learnt(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(events); i++) {
         struct known *known = begin_knowing();
         assert_false(check_all(known, events[i], strlen(events[i]), 0));
@@ -213,7 +211,6 @@ static void events_are_known_once_learnt(void **state)
 
 static void all_paths_are_known_side_by_side(void **state)
 {
-    (void)state;
     struct known *known = begin_knowing();
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < COUNT_OF(events); i++) {
@@ -227,7 +224,6 @@ static void all_paths_are_known_side_by_side(void **state)
 /* A value that came again and again may become any other. */
 static void repeated_values_may_change(void **state)
 {
-    (void)state;
     static const char *const values[] = {"25",     "256",   "25.5",   "2",     "25e1",
                                          "-25",    "0",     "\"25\"", "\"2\"", "\"25 or 25\"",
                                          "[2, 5]", "[2]",   "null",   "true",  "17.250",
@@ -256,7 +252,6 @@ static void repeated_values_may_change(void **state)
 /* What stands behind the window's end is never used, though it would fit. */
 static void cut_events_are_not_known(void **state)
 {
-    (void)state;
     struct known *known = begin_knowing();
     for (size_t i = 0; i < COUNT_OF(events); i++) {
         learn(known, events[i]);
@@ -282,7 +277,6 @@ static void cut_events_are_not_known(void **state)
 /* Every byte changed: either no path fits, or the strict scan agrees. */
 static void changed_events_are_read_as_by_the_strict_scan(void **state)
 {
-    (void)state;
     static const char bytes[] = "\"\\{}[],: 0e.-x\t\x01|";
     struct known *known = begin_knowing();
     for (size_t i = 0; i < COUNT_OF(events); i++) {
@@ -362,7 +356,6 @@ static size_t random_event(uint32_t *seed, char *out, size_t size)
 
 static void random_events_are_read_as_by_the_strict_scan(void **state)
 {
-    (void)state;
     uint32_t seed = 7;
     size_t known_count = 0;
     struct known *known = begin_knowing();
@@ -386,7 +379,6 @@ static void random_events_are_read_as_by_the_strict_scan(void **state)
 /* The log's values are those of the recorder's own way, also where `args` does not stand last. */
 static void values_stand_in_the_order_of_the_log(void **state)
 {
-    (void)state;
     static const char text[] =
         "{\"args\": {\"a\": 1, \"b\": 2.5}, \"ph\": 3, \"ts\": 4.75, \"dur\": 5}";
     static const int64_t expected[] = {3, 475, 2, 5, 1, 25, 1};
@@ -410,7 +402,6 @@ static void values_stand_in_the_order_of_the_log(void **state)
 /* Counters are left to the strict scan, and so is what never ends to differ. */
 static void what_is_not_learnt_stays_unknown(void **state)
 {
-    (void)state;
     static const char counter[] = "{\"ph\": \"C\", \"ts\": 1, \"args\": {\"x\": 1}}";
     struct known *known = begin_knowing();
     learn(known, counter);

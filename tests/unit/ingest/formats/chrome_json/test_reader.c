@@ -5,7 +5,6 @@
 
 static void categories_give_kinds(void **state)
 {
-    (void)state;
     static const struct {
         const char *phase;
         const char *category;
@@ -64,7 +63,6 @@ static void categories_give_kinds(void **state)
 /* As export_chrome_trace of torch.autograd.profiler wrote before Kineto. */
 static void events_without_categories_are_placed_by_their_process(void **state)
 {
-    (void)state;
     static const char text[] =
         "[{\"name\":\"ProfilerStep#1\",\"ph\":\"X\",\"ts\":1,\"dur\":9,\"tid\":1,\"pid\":\"CPU "
         "functions\"},"
@@ -104,7 +102,6 @@ static void events_without_categories_are_placed_by_their_process(void **state)
 
 static void fields_become_columns(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "{\"traceEvents\": [\n"
         "  {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::\\u00e9\", \"pid\": 7, \"tid\": "
@@ -159,7 +156,6 @@ static void fields_become_columns(void **state)
 
 static void kernel_arguments_are_kept(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2,\"pid\":0,\"tid\":7,"
         "\"args\":{"
@@ -197,7 +193,6 @@ static void kernel_arguments_are_kept(void **state)
 
 static void memory_modules_and_labels_are_kept(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "[{\"ph\":\"i\",\"name\":\"[memory]\",\"ts\":1,\"pid\":0,\"tid\":7,\"args\":{\"Device "
         "Type\":1,"
@@ -240,7 +235,6 @@ static void memory_modules_and_labels_are_kept(void **state)
 
 static void ids_that_are_texts_are_unique(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_text("[{\"ph\":\"s\",\"id\":\"0x1\",\"ts\":1,\"name\":\"a\"},"
                   "{\"ph\":\"f\",\"id\":\"0x1\",\"ts\":1,\"name\":\"a\"},"
@@ -258,7 +252,6 @@ static void ids_that_are_texts_are_unique(void **state)
 
 static void the_top_level_is_kept(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "\xEF\xBB\xBF{\"schemaVersion\": 1, \"Framework\": \"pytorch-lightning\",\n"
         "\"deviceProperties\": [{\"id\": 0, \"name\": \"V100\", \"totalGlobalMem\": 34079637504,"
@@ -301,7 +294,6 @@ static void the_top_level_is_kept(void **state)
 
 static void lists_without_an_object_are_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t events;
@@ -338,7 +330,6 @@ static void lists_without_an_object_are_read(void **state)
 
 static void far_record_window_ends_are_left_out(void **state)
 {
-    (void)state;
     static const char form[] =
         "[{\"ph\":\"i\",\"name\":\"Iteration Start: PyTorch Profiler\",\"ts\":100},"
         "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"Record Window End\",\"ts\":%s}]";
@@ -361,7 +352,6 @@ static void far_record_window_ends_are_left_out(void **state)
 
 static void the_memory_budget_is_kept(void **state)
 {
-    (void)state;
     enum { EVENTS = 60000, EVENT_BYTES = 60 };
     size_t len = 0;
     char *text = malloc((size_t)EVENTS * EVENT_BYTES);
@@ -390,7 +380,6 @@ static void the_memory_budget_is_kept(void **state)
  */
 static void bytes_that_are_no_utf8_are_counted_where_they_stand(void **state)
 {
-    (void)state;
     static const char known[] = "{\"ph\": \"X\", \"name\": \"\xC3\xA9\", \"ts\": 1},\n";
     static const char *const places[] = {
         "{\"ph\": \"X\", \"name\": \"\xC3\xA9\xFF\", \"ts\": 1},\n", /* in a new text */

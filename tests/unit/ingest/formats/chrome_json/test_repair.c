@@ -141,7 +141,6 @@ static void check(const struct repair *row)
 
 static void each_damage_is_repaired_and_counted(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(repairs); i++) {
         check(&repairs[i]);
     }
@@ -149,7 +148,6 @@ static void each_damage_is_repaired_and_counted(void **state)
 
 static void repaired_values_are_used(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "[{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"lost, \"pid\": 7, \"tid\": 8, \"ts\": "
         "2, \"dur\": NaN, "
@@ -170,7 +168,6 @@ static void repaired_values_are_used(void **state)
 
 static void the_top_level_is_repaired(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *trace_name; /* NULL: not read */
@@ -212,7 +209,6 @@ static void the_top_level_is_repaired(void **state)
 /* A bracket or brace that came to be by damage must not end the list. */
 static void a_false_end_of_the_list_is_noticed(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "{\"traceEvents\": [{\"ph\":\"i\",\"ts\":1}] {\"ph\":\"i\",\"ts\":2}]}",
         "{\"traceEvents\": [{\"ph\":\"i\",\"ts\":1}], {\"ph\":\"i\",\"ts\":2}]}",

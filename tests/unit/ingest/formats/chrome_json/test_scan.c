@@ -1,7 +1,6 @@
 #include "ingest/formats/json/scan.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PADDING_BYTES 64
@@ -18,7 +17,6 @@ static char *padded(const char *text, size_t len)
 
 static void vector_and_plain_search_agree(void **state)
 {
-    (void)state;
     char text[100 + PADDING_BYTES];
     static const char specials[] = {'"', '\\', 0x00, 0x1F, '\n'};
     static const char others[] = {' ', 'a', 0x7F, (char)0x80, (char)0xFF, '!', '['};
@@ -39,7 +37,6 @@ static void vector_and_plain_search_agree(void **state)
 
 static void values_are_scanned(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum json_status status;
@@ -101,7 +98,6 @@ static void values_are_scanned(void **state)
 /* Every beginning of a value asks for more; nothing is refused early. */
 static void cut_values_ask_for_more(void **state)
 {
-    (void)state;
     static const char whole[] = "{\"a\": [1.5e3, -2, true, null, {\"b\\u00e9\\\"\": \"\\n\"}, []]}";
     size_t len = sizeof whole - 1;
     for (size_t cut = 1; cut < len; cut++) {
@@ -115,7 +111,6 @@ static void cut_values_ask_for_more(void **state)
 
 static void depth_is_bounded(void **state)
 {
-    (void)state;
     enum { DEEP = 2 * JSON_DEPTH_MAX };
     char text[DEEP + PADDING_BYTES];
     memset(text, '[', DEEP / 2);
@@ -131,7 +126,6 @@ static void depth_is_bounded(void **state)
 
 static void control_characters_are_reported(void **state)
 {
-    (void)state;
     char *text = padded("[\"a\tb\tc\", \"d\", \"\x01\"]", 19);
     struct json_scan scan = {.at = text, .end = text + 19};
     struct json_value value;
@@ -159,7 +153,6 @@ skip_in_parts(struct json_skip *skip, const char *text, size_t len, size_t part,
 
 static void skipped_values_tell_what_is_no_json(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         unsigned flaws;
@@ -203,7 +196,6 @@ static void skipped_values_tell_what_is_no_json(void **state)
 
 static void values_of_any_size_are_skipped(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum json_status status;

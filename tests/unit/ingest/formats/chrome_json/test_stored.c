@@ -231,7 +231,6 @@ static size_t check_document(const char *text, bool with_inputs)
 
 static void test_kinds_of_events(void **state)
 {
-    (void)state;
     (void)check_document(
         "{\"baseTimeNanoseconds\": 17, \"x\": 1, \"traceEvents\": ["
         "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"py\"}},"
@@ -291,7 +290,6 @@ static size_t check_many(uint32_t count, uint32_t names)
 
 static void test_events_that_come_again(void **state)
 {
-    (void)state;
     /* The first of each name is read as JSON; texts that no row looks at make no difference. */
     assert_int_equal(check_many(10000, 10), 10);
     /* Beyond the bound all forms are forgotten, and those that come again are read again. */

@@ -7,7 +7,6 @@
 #include "ingest/formats/chrome_json/scan/template_scan.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define PADDING_BYTES 64
 #define TEXT_BYTES 1024
@@ -295,7 +294,6 @@ static struct desk *begin_with_forms(uint32_t *seed)
 
 static void events_that_come_again_have_a_form(void **state)
 {
-    (void)state;
     uint32_t seed = 3;
     struct desk *desk = begin_with_forms(&seed);
     for (size_t i = 0; i < COUNT_OF(shapes); i++) {
@@ -313,7 +311,6 @@ static void events_that_come_again_have_a_form(void **state)
 
 static void odd_numbers_are_read_as_without_forms(void **state)
 {
-    (void)state;
     uint32_t seed = 5;
     size_t fitting = 0;
     struct desk *desk = begin_with_forms(&seed);
@@ -331,7 +328,6 @@ static void odd_numbers_are_read_as_without_forms(void **state)
 
 static void cut_events_have_no_form(void **state)
 {
-    (void)state;
     uint32_t seed = 7;
     struct desk *desk = begin_with_forms(&seed);
     for (size_t i = 0; i < 3 * COUNT_OF(shapes); i++) {
@@ -346,7 +342,6 @@ static void cut_events_have_no_form(void **state)
 
 static void changed_events_are_read_as_without_forms(void **state)
 {
-    (void)state;
     static const char bytes[] = "\"\\{}[],: 0e.-x\t\x01|";
     uint32_t seed = 9;
     struct desk *desk = begin_with_forms(&seed);
@@ -381,7 +376,6 @@ form_behind_others(struct desk *desk, const char *text, size_t len, int64_t numb
 
 static void a_form_is_known_by_its_beginning(void **state)
 {
-    (void)state;
     static const char shape[] =
         "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::%s\", \"pid\": 1, \"tid\": 2, "
         "\"ts\": %u, \"dur\": 25, \"args\": {\"External id\": 7, \"Fwd thread id\": \"none\"}}";
@@ -412,7 +406,6 @@ static void a_form_is_known_by_its_beginning(void **state)
 /* Events that all differ. */
 static void memory_is_bounded(void **state)
 {
-    (void)state;
     struct desk *desk = begin_reading();
     for (unsigned i = 0; i < 3 * SCAN_TEMPLATES_MAX; i++) {
         char text[TEXT_BYTES];

@@ -16,7 +16,6 @@ static struct json_value slice(const char *text, enum json_kind kind)
 
 static void times_are_exact(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum json_time found;
@@ -69,7 +68,6 @@ static void times_are_exact(void **state)
 
 static void other_values_are_no_times(void **state)
 {
-    (void)state;
     int64_t ns;
     bool decimal = false;
     static const char *const texts[] = {"",  "abc", "1.2.3", "12 us",
@@ -84,7 +82,6 @@ static void other_values_are_no_times(void **state)
 
 static void integers_are_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t number;
@@ -117,7 +114,6 @@ static void integers_are_read(void **state)
 
 static void python_reads_integers_from_texts(void **state)
 {
-    (void)state;
     int64_t number;
     assert_true(json_text_parse_int("25738", 5, &number) && number == 25738);
     assert_true(json_text_parse_int(" -5\n", 4, &number) && number == -5);
@@ -130,7 +126,6 @@ static void python_reads_integers_from_texts(void **state)
 
 static void strings_are_decoded(void **state)
 {
-    (void)state;
     static const struct {
         const char *json;
         const char *text;
@@ -165,7 +160,6 @@ static void strings_are_decoded(void **state)
 
 static void values_print_as_in_python(void **state)
 {
-    (void)state;
     static const struct {
         const char *json;
         enum json_kind kind;

@@ -79,7 +79,6 @@ static void check_logged(const char *element, const char *expected)
 /* Elements whose `args` stands last come back as they are, but for the space around tokens. */
 static void proper_events_come_back_as_they_are(void **state)
 {
-    (void)state;
     static const char *const elements[] = {
         "{ \"ph\" : \"X\", \"ts\": 17.250, \"dur\": 3, \"args\": { } }",
         "{\"ph\": \"X\", \"ts\": 1, \"unknown key\": [1, {\"a b\": \" c , d \"}], \"args\": {}}",
@@ -106,7 +105,6 @@ static void proper_events_come_back_as_they_are(void **state)
 
 static void numbers_keep_their_text(void **state)
 {
-    (void)state;
     static const char *const numbers[] = {
         "0",
         "-1",
@@ -152,7 +150,6 @@ static void numbers_keep_their_text(void **state)
 
 static void repeated_keys_keep_the_last_value(void **state)
 {
-    (void)state;
     check_logged("{\"ph\":\"X\",\"a\":1,\"ts\":1,\"a\":\"two\",\"a\":3.5}",
                  "{\"ph\":\"X\",\"a\":3.5,\"ts\":1}");
     check_logged("{\"ph\":\"X\",\"ts\":1,\"args\":{\"a\":1,\"b\":2,\"a\":[3]}}",
@@ -170,7 +167,6 @@ static void repeated_keys_keep_the_last_value(void **state)
 /* One key in two spellings: the text as a whole, in which the last one stands, too. */
 static void two_spellings_of_a_key_are_one_key(void **state)
 {
-    (void)state;
     static const char *const elements[] = {
         "{\"ph\":\"X\",\"ts\":1,\"ab\":1,\"\\u0061b\":2}",
         "{\"ph\":\"X\",\"ts\":1,\"args\":{\"ab\":1,\"\\u0061b\":2}}",
@@ -183,7 +179,6 @@ static void two_spellings_of_a_key_are_one_key(void **state)
 
 static void improper_values_are_made_proper(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"00", "null"},
         {"007", "null"},
@@ -228,7 +223,6 @@ static void append_keys(struct buf *out, int count)
 
 static void events_of_many_keys_are_one_text(void **state)
 {
-    (void)state;
     static const struct {
         int top;
         int args;
@@ -250,7 +244,6 @@ static void events_of_many_keys_are_one_text(void **state)
  * again when there is no room for new ones. */
 static void events_beyond_the_last_template_are_one_text(void **state)
 {
-    (void)state;
     enum { SHAPES = 5000, ROUNDS = 2 };
     struct buf text;
     buf_init(&text, SIZE_MAX);
@@ -287,7 +280,6 @@ static void events_beyond_the_last_template_are_one_text(void **state)
 /* One place in a template has an integer now and a text then, and the texts change. */
 static void changing_values_are_kept_apart(void **state)
 {
-    (void)state;
     static const char *const values[] = {"1",       "\"1\"", "1.0",      "[1]",   "[ 1 ]", "[1]",
                                          "\"[1]\"", "null",  "\"\"",     "true",  "1",     "\"1\"",
                                          "1e0",     "-0",    "[1, 2]",   "[1,2]", "{}",    "{ }",
@@ -344,7 +336,6 @@ static void check_head(const char *document, const char *expected)
 
 static void members_of_the_document_are_kept(void **state)
 {
-    (void)state;
     check_head("[" ONE_EVENT "]", "");
     check_head(ONE_EVENT "," ONE_EVENT, "");
     check_head("{\"traceEvents\": [" ONE_EVENT "]}", "");
@@ -368,7 +359,6 @@ static void members_of_the_document_are_kept(void **state)
 
 static void large_members_are_left_out(void **state)
 {
-    (void)state;
     const size_t mib = (size_t)1 << 20;
     const struct {
         size_t bytes;
@@ -403,7 +393,6 @@ static void large_members_are_left_out(void **state)
 
 static void a_sink_ends_the_reading(void **state)
 {
-    (void)state;
     struct buf text;
     buf_init(&text, SIZE_MAX);
     buf_puts(&text, "[" ONE_EVENT);
@@ -435,7 +424,6 @@ static void a_sink_ends_the_reading(void **state)
 
 static void what_is_no_trace_has_no_log(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"{\"a\": [1]}", "{\"traceEvents\": []}",
                                         "{\"traceEvents\": [{\"ts\": 1}]}"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
@@ -451,7 +439,6 @@ static void what_is_no_trace_has_no_log(void **state)
 
 static void the_log_counts_into_the_budget(void **state)
 {
-    (void)state;
     enum { EVENTS = 20000 };
     struct buf text;
     buf_init(&text, SIZE_MAX);
@@ -484,7 +471,6 @@ static void the_log_counts_into_the_budget(void **state)
 
 static void the_end_may_come_later(void **state)
 {
-    (void)state;
     static const char text[] = "{\"traceEvents\": [" ONE_EVENT "], \"a\": 1}";
     for (int fails = 0; fails < 2; fails++) {
         struct err err = ERR_INIT;
@@ -682,7 +668,6 @@ static size_t check_folder(const char *folder)
 
 static void all_fixtures_come_back(void **state)
 {
-    (void)state;
     size_t count = 0;
     DIR *folders = opendir(KS_TEST_DIR "/fixtures");
     assert_non_null(folders);
@@ -714,7 +699,6 @@ static const char sample[] =
 /* Cut, and each byte changed to some of those that matter. */
 static void damaged_traces_give_proper_events(void **state)
 {
-    (void)state;
     static const char others[] = "\"\\,:{}[] x0\n\xFF";
     char text[sizeof sample];
     for (size_t len = 0; len < sizeof sample; len += unit_stride()) {
@@ -735,7 +719,6 @@ static void damaged_traces_give_proper_events(void **state)
 
 static void counters_have_a_value_a_series(void **state)
 {
-    (void)state;
     struct format_bundle bundle = read_text(
         "[{\"ph\":\"C\",\"name\":\"m\",\"ts\":1,\"args\":{\"a\":1,\"b \\u00e9\":2.5,\"c\":\"3\","
         "\"a\":-4}},{\"ph\":\"X\",\"ts\":1,\"args\":{\"a\":1}},{\"ph\":\"C\",\"ts\":2,\"args\":[5]}"
@@ -759,7 +742,6 @@ static void counters_have_a_value_a_series(void **state)
 
 static void sort_indices_are_labels(void **state)
 {
-    (void)state;
     struct format_bundle bundle =
         read_text("[{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":1,\"args\":"
                   "{\"sort_index\": -5}},{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":1,"

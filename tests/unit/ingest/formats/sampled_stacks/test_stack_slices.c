@@ -39,7 +39,6 @@ static void is_refused(const char *text)
 
 static void collapsed_stacks_join_while_their_callers_stay(void **state)
 {
-    (void)state;
     static const struct slice slices[] = {
         {"main", 0, 6}, {"step", 0, 4}, {"gemm x", 0, 3}, {"relu", 3, 1}, {"log", 4, 2}};
     reads_as("main;step;gemm x 3\nmain;step;relu 1\nmain;log 2\n", "collapsed-stacks", slices,
@@ -49,7 +48,6 @@ static void collapsed_stacks_join_while_their_callers_stay(void **state)
 
 static void sampled_profiles_of_speedscope_are_read(void **state)
 {
-    (void)state;
     static const struct slice slices[] = {{"a", 0, 5000}, {"b", 0, 2000}, {"b", 4000, 1000}};
     reads_as("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{"
              "\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"}]},\"profiles\":[{\"type\":\"sampled\","
@@ -60,7 +58,6 @@ static void sampled_profiles_of_speedscope_are_read(void **state)
 
 static void evented_profiles_of_speedscope_are_read(void **state)
 {
-    (void)state;
     static const struct slice slices[] = {{"a", 0, 9}, {"b", 2, 3}};
     reads_as("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":{"
              "\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"}]},\"profiles\":[{\"type\":\"evented\","
@@ -72,7 +69,6 @@ static void evented_profiles_of_speedscope_are_read(void **state)
 
 static void trees_of_proton_hold_what_their_children_take(void **state)
 {
-    (void)state;
     static const struct slice slices[] = {{"ROOT", 0, 30}, {"gemm", 0, 20}, {"relu", 20, 10}};
     reads_as("[{\"children\":[{\"children\":[],\"frame\":{\"name\":\"gemm\",\"type\":\"function\"},"
              "\"metrics\":{\"time (ns)\":20,\"count\":1}},{\"children\":[],\"frame\":{\"name\":"

@@ -2,7 +2,6 @@
 #include "ingest/store/codec/column_codec.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT 6
@@ -61,7 +60,6 @@ static struct got decode_all(struct arena *arena, const void *packed, size_t len
 
 static void columns_come_back(void **state)
 {
-    (void)state;
     size_t len = 0;
     void *packed = encode_all(&len);
     struct arena arena;
@@ -145,7 +143,6 @@ static void check_long(const void *packed, size_t len, const struct long_columns
 
 static void long_columns_come_back(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     struct long_columns columns;
     struct column_encoder enc;
@@ -220,7 +217,6 @@ static void check_mixed(const void *packed, size_t len, const struct mixed_colum
 
 static void numbers_of_every_length_come_back(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     for (unsigned bits = 0; bits <= WORD_BITS_MAX; bits++) {
         for (unsigned step = 0; step < 2; step++) {
@@ -242,7 +238,6 @@ static void numbers_of_every_length_come_back(void **state)
 /* What other versions have written is what this one writes. */
 static void numbers_have_their_bytes(void **state)
 {
-    (void)state;
     static const int64_t column[] = {0, 8192, -1, 1 << 27, 63, -8192, 64, 1 << 20, 8191};
     static const char written[] =
         "\x01" /* each as it is */
@@ -262,7 +257,6 @@ static void numbers_have_their_bytes(void **state)
 /* Whatever is near: many numbers at once are written as each one by itself. */
 static void numbers_have_the_bytes_of_each_one(void **state)
 {
-    (void)state;
     static const unsigned bits[] = {6, 7, 8, 13, 14, 15, 20, 21, 22, 27, 28, 29, 63};
     for (size_t b = 0; b < COUNT_OF(bits); b++) {
         int64_t column[WORD_BITS_MAX * 3 + 1];
@@ -290,7 +284,6 @@ static void numbers_have_the_bytes_of_each_one(void **state)
 
 static void nothing_packs_too(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     struct column_encoder enc;
     struct column_decoder dec;
@@ -313,7 +306,6 @@ static void nothing_packs_too(void **state)
  * (the sanitizers look on). */
 static void damage_is_told(void **state)
 {
-    (void)state;
     size_t len = 0;
     size_t told = 0;
     unsigned char *packed = encode_all(&len);
@@ -355,7 +347,6 @@ enum what { READ_COUNT, READ_BYTES, READ_U32, READ_NONE_U32, READ_I64, READ_TEXT
 
 static void refuses_what_does_not_fit(void **state)
 {
-    (void)state;
     static const struct {
         enum what what;
         size_t count;

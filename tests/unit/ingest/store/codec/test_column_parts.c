@@ -2,7 +2,6 @@
 #include "ingest/store/codec/column_parts.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT ((uint32_t)300000)
@@ -79,7 +78,6 @@ static void check(const struct columns *columns, uint32_t count, const void *byt
 
 static void long_columns_come_back(void **state)
 {
-    (void)state;
     struct columns columns;
     void *bytes = NULL;
     size_t len = 0;
@@ -92,7 +90,6 @@ static void long_columns_come_back(void **state)
 
 static void short_ones_are_what_one_piece_is(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     struct columns columns;
     struct column_encoder enc;
@@ -119,7 +116,6 @@ static void short_ones_are_what_one_piece_is(void **state)
 
 static void nothing_is_no_bytes(void **state)
 {
-    (void)state;
     struct err err = ERR_INIT;
     struct column_parts parts;
     struct column_decoder dec;

@@ -5,7 +5,6 @@
 #include "ingest/store/events/time.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ts, its digits, dur, its digits, name, args.n */
@@ -210,7 +209,6 @@ static void beyond_every_time(struct made *made, uint32_t event, int64_t values[
 
 static void blocks_come_back(void **state)
 {
-    (void)state;
     static const change_event changes[] = {
         as_it_is,  other_from_the_middle, other_at_the_end, digits_change,
         one_digit, more_than_nanoseconds, beyond_every_time};
@@ -241,7 +239,6 @@ static void expect_refused(struct made *made)
 /* A batch that does not fit its log is refused. */
 static void what_does_not_fit_is_refused(void **state)
 {
-    (void)state;
     struct made *made = make_log();
     make_batch(made, EVENTS, as_it_is);
     made->of[EVENTS - 1] = 2;

@@ -2,8 +2,6 @@
 #include "tests/unit/ingest/formats/event_log/event_fixture.h"
 #include "tests/unit/ingest/store/trace_file.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 /* Every kind of value at its extremes. */
 static const char *const kinds[] = {
     "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": \"7\", "

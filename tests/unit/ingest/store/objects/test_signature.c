@@ -4,7 +4,6 @@
 #include "ingest/store/objects/s3/signature.h"
 #include "tests/unit/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -60,7 +59,6 @@ static const struct {
 
 static void published_requests_have_the_published_signatures(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct buf path;
         struct buf out;
@@ -92,7 +90,6 @@ static void published_requests_have_the_published_signatures(void **state)
 
 static void all_but_unreserved_characters_are_encoded(void **state)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 1024);
     s3_encode(&out, "a-Z_0.~/b c+d\xC3\xA9", true);

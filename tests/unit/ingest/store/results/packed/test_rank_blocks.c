@@ -72,7 +72,6 @@ static void a_digest_comes_back(void **state)
     struct rank_digest digest = {.rank = 0};
     void *bytes = NULL;
     size_t len = 0;
-    (void)state;
     arena_init(&arena, 0);
     pack(&bytes, &len);
     assert_true(unpack(&arena, bytes, len, &digest));
@@ -106,7 +105,6 @@ static void a_text_that_is_not_there_is_damage(void **state)
     struct rank_digest digest = {.rank = 0};
     void *bytes = NULL;
     size_t len = 0;
-    (void)state;
     arena_init(&arena, 0);
     collectives[1].name = COUNT_OF(texts);
     pack(&bytes, &len);
