@@ -65,6 +65,7 @@ struct jobs {
     unsigned streaming_count; /* streaming reads that have no job yet */
     unsigned passed_by;       /* jobs that overtook the one that waits for memory */
     unsigned waiters;
+    struct job_wait *waits;    /* of those in jobs_wait: see watch.c */
     unsigned windows;          /* analyses of windows under way */
     bool derives;              /* one of the windows is a whole trace whose figures are stored */
     bool noting;               /* a worker is recording failures that the store lacks */
@@ -93,7 +94,10 @@ bool job_has_name(const struct job *job, const char *run, const char *file_name)
  */
 struct pipeline_progress *job_progress(struct job *job);
 void job_free(struct job *job); /* NULL is allowed */
-/* Removes the job from the list. The caller holds `lock`. */
+/* Tells those that wait for the job, which they may not have seen here. The caller holds `lock`,
+ * and signals `changed`. */
+void jobs_tell_left(struct jobs *jobs, int64_t id);
+/* Removes the job from the list, and tells so. The caller holds `lock`. */
 void jobs_take_out(struct jobs *jobs, const struct job *job);
 /* Queues a job of an earlier process, or one that was just claimed; or fails it, if its bytes are
  * gone. */

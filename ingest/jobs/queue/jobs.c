@@ -61,6 +61,7 @@ void jobs_take_out(struct jobs *jobs, const struct job *job)
         link = &(*link)->next;
     }
     *link = job->next;
+    jobs_tell_left(jobs, job->id);
 }
 
 void jobs_remove(struct jobs *jobs, struct job *job)

@@ -2,6 +2,8 @@
 #include "ingest/base/monotonic.h"
 #include "ingest/jobs/queue/internal.h"
 
+#include <errno.h>
+
 /* The pipeline changes the stage without telling anybody: who waits for that looks this often. */
 #define LOOK_INTERVAL_MS 50
 /* Between two looks for a job of another server. */
@@ -97,16 +99,35 @@ bool jobs_status(
 }
 
 /* What a waiting thread is after. */
-struct wait {
+struct job_wait {
+    struct job_wait *next;
     int64_t id;
+    bool has_left; /* since the last look the job was in this process's list, and is no longer */
     uint64_t seen_version;
     bool for_ever;
     struct timespec until;
 };
 
-/* Sleeps once, for a job that is not here. False when there is nothing more to wait for; `lock` is
- * held. */
-static bool wait_elsewhere(struct jobs *jobs, const struct wait *wait, int pause_ms)
+void jobs_tell_left(struct jobs *jobs, int64_t id)
+{
+    for (struct job_wait *wait = jobs->waits; wait != NULL; wait = wait->next) {
+        wait->has_left = wait->has_left || wait->id == id;
+    }
+}
+
+/* `lock` is held. */
+static void end_wait(struct jobs *jobs, const struct job_wait *wait)
+{
+    struct job_wait **link = &jobs->waits;
+    while (*link != wait) {
+        link = &(*link)->next;
+    }
+    *link = wait->next;
+}
+
+/* Sleeps until the next look for a job that is not here, whatever else changes meanwhile, or until
+ * it is or was here. False when there is nothing more to wait for; `lock` is held. */
+static bool wait_elsewhere(struct jobs *jobs, const struct job_wait *wait, int pause_ms)
 {
     struct timespec look = monotonic_after(pause_ms);
     struct timespec now = monotonic_after(0);
@@ -114,12 +135,15 @@ static bool wait_elsewhere(struct jobs *jobs, const struct wait *wait, int pause
         return false;
     }
     bool is_sooner = wait->for_ever || monotonic_is_before(&look, &wait->until);
-    (void)pthread_cond_timedwait(&jobs->changed, &jobs->lock, is_sooner ? &look : &wait->until);
+    const struct timespec *until = is_sooner ? &look : &wait->until;
+    while (!jobs->stopping && !wait->has_left && jobs_find(jobs, wait->id) == NULL &&
+           pthread_cond_timedwait(&jobs->changed, &jobs->lock, until) != ETIMEDOUT) {
+    }
     return true;
 }
 
 /* Sleeps once. False when there is nothing more to wait for; `lock` is held. */
-static bool wait_once(struct jobs *jobs, const struct wait *wait)
+static bool wait_once(struct jobs *jobs, const struct job_wait *wait)
 {
     struct job *job = jobs_find(jobs, wait->id);
     if (job == NULL || job->state == JOB_FAILED) {
@@ -153,15 +177,17 @@ bool jobs_wait(struct jobs *jobs,
                struct jobs_status *out,
                struct err *err)
 {
-    struct wait wait = {.id = id,
-                        .seen_version = seen_version,
-                        .for_ever = timeout_ms < 0,
-                        .until = monotonic_after(timeout_ms < 0 ? 0 : timeout_ms)};
+    struct job_wait wait = {.id = id,
+                            .seen_version = seen_version,
+                            .for_ever = timeout_ms < 0,
+                            .until = monotonic_after(timeout_ms < 0 ? 0 : timeout_ms)};
     bool ok = true;
     bool waits = true;
     int pause_ms = LEAST_PAUSE_MS;
     (void)pthread_mutex_lock(&jobs->lock);
     jobs->waiters++;
+    wait.next = jobs->waits;
+    jobs->waits = &wait;
     while (ok && waits) {
         while (wait_once(jobs, &wait)) {
         }
@@ -170,6 +196,7 @@ bool jobs_wait(struct jobs *jobs,
             read_live(job, out);
             break;
         }
+        wait.has_left = false;
         (void)pthread_mutex_unlock(&jobs->lock);
         ok = find_stored(jobs, arena, id, out, err);
         (void)pthread_mutex_lock(&jobs->lock);
@@ -178,6 +205,7 @@ bool jobs_wait(struct jobs *jobs,
                 wait_elsewhere(jobs, &wait, pause_ms);
         pause_ms = pause_ms * 2 < MOST_PAUSE_MS ? pause_ms * 2 : MOST_PAUSE_MS;
     }
+    end_wait(jobs, &wait);
     bool is_stopping = jobs->stopping;
     (void)pthread_mutex_unlock(&jobs->lock);
 

@@ -1,5 +1,7 @@
 /* The queue: handing in, waiting, failing, taking up again. */
+#include "ingest/base/monotonic.h"
 #include "ingest/base/text/buf.h"
+#include "ingest/jobs/queue/internal.h"
 #include "ingest/jobs/queue/jobs.h"
 #include "ingest/store/internal.h"
 #include "tests/unit/ingest/store/store_fixture.h"
@@ -443,6 +445,43 @@ static void stopping_wakes_those_who_wait(void **state)
     jobs_destroy(jobs);
 }
 
+/* Others of this server arrive and end meanwhile. */
+static void say_changed(struct jobs *jobs, int64_t left_id)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    (void)pthread_mutex_lock(&jobs->lock);
+    jobs_tell_left(jobs, left_id);
+    (void)pthread_cond_broadcast(&jobs->changed);
+    (void)pthread_mutex_unlock(&jobs->lock);
+    (void)nanosleep(&pause, NULL);
+}
+
+static void who_waits_for_a_job_elsewhere_seldom_looks(void **state)
+{
+    struct fixture *f = *state;
+    struct jobs *jobs = create(f);
+    struct waiting waiting = {.jobs = jobs, .id = add_job(f, "r", "f", "x", false)};
+    const struct timespec began = monotonic_after(0);
+    uint64_t before = store_snapshots_opened(f->store);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_thread, &waiting), 0);
+    while (store_snapshots_opened(f->store) < before + 5) {
+        say_changed(jobs, waiting.id + 1);
+    }
+    /* At 0, 0.1, 0.3, 0.7 and 1.5 s; the next would come a second later. */
+    assert_true(monotonic_us_since(&began) >= 1500000);
+    assert_ok(f, store_write_begin(f->store, STORE_DURABLE, &f->err));
+    assert_ok(f, store_write_end(
+                     f->store, db_exec(f->store->writer, "UPDATE job SET state = 'done'", &f->err),
+                     &f->err));
+    const struct timespec done = monotonic_after(0);
+    say_changed(jobs, waiting.id);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(monotonic_us_since(&done) < 800000);
+    assert_int_equal(waiting.code, ERR_NONE);
+    jobs_destroy(jobs);
+}
+
 static void a_failure_that_cannot_be_noted_is_remembered(void **state)
 {
     struct fixture *f = *state;
@@ -493,6 +532,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_file_goes_all_the_way),
         TEST(a_bad_file_fails),
+        TEST(who_waits_for_a_job_elsewhere_seldom_looks),
         TEST(the_same_again_is_already_there),
         TEST(other_bytes_conflict_or_replace),
         TEST(queued_jobs_are_known_by_name),
