@@ -330,13 +330,23 @@ bool series_points_settle(struct store *store, struct err *err)
     return ok;
 }
 
+#define PURGE_METRICS                                           \
+    "DELETE FROM series_metric WHERE NOT EXISTS (SELECT 1 FROM" \
+    " series_value WHERE metric_id = series_metric.id)"
+
+/* On a server nobody may be storing values meanwhile, who has the lock of an insert of metrics
+ * until they are committed: then the next start does it. */
 bool series_metrics_purge(struct store *store, struct err *err)
 {
     return store_write_begin(store, STORE_BATCH, err) &&
-           store_write_end(store,
-                           db_exec(store->writer,
-                                   "DELETE FROM series_metric WHERE NOT EXISTS (SELECT 1 FROM"
-                                   " series_value WHERE metric_id = series_metric.id)",
-                                   err),
-                           err);
+           store_write_end(
+               store,
+               db_exec(store->writer,
+                       store_is_on_server(store)
+                           ? "DO $$ BEGIN LOCK TABLE series_metric IN SHARE ROW EXCLUSIVE MODE"
+                             " NOWAIT; " PURGE_METRICS "; EXCEPTION WHEN lock_not_available THEN"
+                             " NULL; END $$"
+                           : PURGE_METRICS,
+                       err),
+               err);
 }

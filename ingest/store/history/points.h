@@ -18,8 +18,8 @@ bool series_points_drop(struct db *db, int64_t run_id, struct err *err) KS_MUST_
 /* Makes stale points anew, in a transaction of its own. */
 bool series_points_settle(struct store *store, struct err *err) KS_MUST_USE;
 
-/* Removes the names of metrics that no trace has any more. Call it while nothing is ingested: a
- * name may be written before its first value. */
+/* Removes the names of metrics that no trace has any more. Call it while this process ingests
+ * nothing: a name may be written before its first value. */
 bool series_metrics_purge(struct store *store, struct err *err) KS_MUST_USE;
 
 /* Whether a JSON array of strings, as the store writes them, has this one. */

@@ -6,7 +6,7 @@ CREATE TABLE series_metric (
 ) STRICT;
 
 CREATE TABLE series_value (
-    metric_id INTEGER NOT NULL REFERENCES series_metric (id),
+    metric_id INTEGER NOT NULL REFERENCES series_metric (id), -- a server checks neither: schema_free_values
     trace_id  INTEGER NOT NULL REFERENCES trace (id) ON UPDATE CASCADE ON DELETE CASCADE,
     value     ANY NOT NULL, -- in the unit of the metric
     PRIMARY KEY (metric_id, trace_id)

@@ -91,11 +91,31 @@ static bool create_head(struct db *db, struct err *err)
             db_exec(db, "INSERT INTO kinetoscope SELECT 0, gen_random_uuid()::text", err));
 }
 
+/* The rows of a trace come in the transaction that makes the trace, so that only its end and a new
+ * id concern them. */
+static const char free_values[] =
+    "ALTER TABLE series_value DROP CONSTRAINT series_value_metric_id_fkey,"
+    " DROP CONSTRAINT series_value_trace_id_fkey;"
+    " CREATE FUNCTION values_follow_trace() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    " IF TG_OP = 'DELETE' THEN DELETE FROM series_value WHERE trace_id = OLD.id;"
+    " ELSE UPDATE series_value SET trace_id = NEW.id WHERE trace_id = OLD.id;"
+    " END IF; RETURN NULL; END $$;"
+    " CREATE TRIGGER values_follow_trace AFTER DELETE OR UPDATE OF id ON trace"
+    " FOR EACH ROW EXECUTE FUNCTION values_follow_trace()";
+
+bool schema_free_values(struct db *db, struct err *err)
+{
+    return !db_is_server(db) ||
+           (db_exec(db, SCHEMA_LOCK("series_metric, series_value, trace IN ACCESS EXCLUSIVE MODE"),
+                    err) &&
+            db_exec(db, free_values, err));
+}
+
 bool schema_create(struct db *db, struct err *err)
 {
     struct db_stmt st;
     if (!db_exec_schema(db, schema_sql, err) || !create_head(db, err) || !sums_make(db, err) ||
-        !schema_set_version(db, SCHEMA_VERSION, err)) {
+        !schema_free_values(db, err) || !schema_set_version(db, SCHEMA_VERSION, err)) {
         return false;
     }
     db_prepare(&st, db, "INSERT INTO schema_step (version, applied_at_s) VALUES (?, unixepoch())");

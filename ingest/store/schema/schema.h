@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Of the catalogue. Raise it with every change of schema/N_*.sql, and write a step (steps.h). */
-#define SCHEMA_VERSION 39
+#define SCHEMA_VERSION 40
 /* The oldest that steps lead on from: older ones are taken over (catalogue/takeover.h), so that
  * every trace is analysed again. */
 #define SCHEMA_BASE 35
@@ -39,6 +39,18 @@ bool schema_read_version(struct db *db, int64_t *version, struct err *err) KS_MU
 bool schema_set_version(struct db *db, int64_t version, struct err *err) KS_MUST_USE;
 /* Creates all tables; call it in a transaction. */
 bool schema_create(struct db *db, struct err *err) KS_MUST_USE;
+/* On a server each of the 200 values of a trace would look up and lock its metric, as other uploads
+ * do, and its trace, which is most of what they cost. What stores values names those that are
+ * there; series_metrics_purge keeps metrics, and a trigger does for traces what the reference says.
+ */
+bool schema_free_values(struct db *db, struct err *err) KS_MUST_USE;
+/* Locks on a server, for the rest of a step: all of the tables or none. Who has one and waits for
+ * another would hold up a writer that comes to them in another order, and one of both would fail.
+ * Only after ten seconds it waits. */
+#define SCHEMA_LOCK(tables_and_mode)                                                        \
+    "DO $$ BEGIN FOR i IN 1..200 LOOP BEGIN LOCK TABLE " tables_and_mode " NOWAIT; RETURN;" \
+    " EXCEPTION WHEN lock_not_available THEN PERFORM pg_sleep(0.05); END; END LOOP;"        \
+    " LOCK TABLE " tables_and_mode "; END $$"
 /* Of a database on a server: what tells it from all others. */
 bool schema_read_id(struct db *db, char id[CATALOGUE_ID_BYTES], struct err *err) KS_MUST_USE;
 

@@ -21,6 +21,7 @@ const struct schema_step schema_steps[] = {
      " PRIMARY KEY (kind, project, part)) STRICT, WITHOUT ROWID",
      THEN_MAKE_SUMS},
     {39, "", THEN_RENEW_SUMS},
+    {40, "", THEN_FREE_VALUES},
 };
 const size_t schema_step_count = SCHEMA_VERSION - SCHEMA_BASE;
 static_assert(sizeof schema_steps / sizeof schema_steps[0] == SCHEMA_VERSION - SCHEMA_BASE,
@@ -49,9 +50,10 @@ static bool run_step(struct db *db, const struct schema_step *step, struct err *
     if (step->sql[0] != '\0' && !db_exec_schema(db, step->sql, err)) {
         return false;
     }
-    bool ok = step->then == THEN_MAKE_SUMS    ? sums_make(db, err)
-              : step->then == THEN_RENEW_SUMS ? sums_renew(db, err)
-                                              : true;
+    bool ok = step->then == THEN_MAKE_SUMS     ? sums_make(db, err)
+              : step->then == THEN_RENEW_SUMS  ? sums_renew(db, err)
+              : step->then == THEN_FREE_VALUES ? schema_free_values(db, err)
+                                               : true;
     if (!ok) {
         return false;
     }

@@ -7,9 +7,10 @@
  * over (catalogue/takeover.h).
  *
  * A program of schema n works on databases of schema n and n + 1, so that servers of both run side
- * by side during an upgrade. Therefore a step only adds: tables, indexes, columns with a default.
- * To remove or change something, stop using it in one version and remove it in the next. What a
- * program of the version before cannot live with takes two numbers: two steps, the first empty.
+ * by side during an upgrade. Therefore a step only adds (tables, indexes, columns with a default)
+ * or takes a constraint away. To remove or change something else, stop using it in one version and
+ * remove it in the next. What a program of the version before cannot live with takes two numbers:
+ * two steps, the first empty.
  *
  * A step is SQL that both engines understand, with the types of the schema (INTEGER, TEXT, REAL,
  * BLOB, ANY; STRICT tables). Write the change into schema/N_*.sql as well: a test compares. */
@@ -24,7 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum step_then { THEN_NOTHING, THEN_MAKE_SUMS, THEN_RENEW_SUMS /* sums.h */ };
+enum step_then {
+    THEN_NOTHING,
+    THEN_MAKE_SUMS, /* sums.h */
+    THEN_RENEW_SUMS,
+    THEN_FREE_VALUES /* schema_free_values */
+};
 
 struct schema_step {
     int64_t version; /* of the database afterwards */

@@ -2,6 +2,7 @@
 
 #include "ingest/base/text/buf.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/schema/schema.h"
 
 #define SQL_BYTES ((size_t)8 << 10)
 
@@ -164,17 +165,10 @@ static bool count_all(struct db *db, struct err *err)
     return run_all(db, &sql, err);
 }
 
-/* All tables or none: who has one and waits for another would hold up a writer that comes to them
- * in another order, and one of both would fail. Only after ten seconds it waits. */
 static bool lock(struct db *db, struct err *err)
 {
-#define LOCK_ALL "LOCK TABLE object, results_file, run IN SHARE ROW EXCLUSIVE MODE"
     return !db_is_server(db) ||
-           db_exec(db,
-                   "DO $$ BEGIN FOR i IN 1..200 LOOP BEGIN " LOCK_ALL " NOWAIT; RETURN;"
-                   " EXCEPTION WHEN lock_not_available THEN PERFORM pg_sleep(0.05); END; END LOOP;"
-                   " " LOCK_ALL "; END $$",
-                   err);
+           db_exec(db, SCHEMA_LOCK("object, results_file, run IN SHARE ROW EXCLUSIVE MODE"), err);
 }
 
 bool sums_make(struct db *db, struct err *err)

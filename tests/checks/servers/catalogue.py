@@ -258,7 +258,9 @@ class Case(unittest.TestCase):
                 self.assertEqual(server.put('run', 'a.json', self.trace(1)).status, 201)
             psql = ['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', database.url]
             drops = ' '.join('DROP FUNCTION %s_sums CASCADE;' % table for table in ('run', 'object', 'results_file'))
-            subprocess.run([*psql, '-c', drops + 'DROP FUNCTION keep_sum; DROP SEQUENCE kept_sum_part; DROP TABLE kept_sum; UPDATE kinetoscope SET version = 37;'
+            subprocess.run([*psql, '-c', drops + 'DROP FUNCTION keep_sum; DROP SEQUENCE kept_sum_part; DROP TABLE kept_sum; DROP FUNCTION values_follow_trace CASCADE;'
+                            ' ALTER TABLE series_value ADD FOREIGN KEY (metric_id) REFERENCES series_metric (id), ADD FOREIGN KEY (trace_id) REFERENCES trace (id)'
+                            ' ON UPDATE CASCADE ON DELETE CASCADE; UPDATE kinetoscope SET version = 37;'
                             ' DELETE FROM schema_step WHERE version > 37'], check=True)
             with subprocess.Popen(psql, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as old:
                 old.stdin.write(b"BEGIN; UPDATE run SET note = 'old'; SELECT 'begun';\n")
@@ -275,6 +277,26 @@ class Case(unittest.TestCase):
                 starter.join()
             self.assertEqual(ready[0].put('run', 'b.json', self.trace(2)).status, 201)
             self.assertEqual(subprocess.run([*psql, '-c', "SELECT sum(items), sum(traces) FROM kept_sum WHERE kind = 'run'"], check=True, stdout=subprocess.PIPE).stdout, b'1|2\n')
+
+    def test_names_of_metrics_stay_while_values_come(self):
+        """A server that starts removes names without values, but not while another may be about to store some."""
+        with self.database() as database:
+            with self.serve(database):
+                pass
+            psql = ['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', database.url]
+
+            def names():
+                return subprocess.run([*psql, '-c', 'SELECT count(*) FROM series_metric'], check=True, stdout=subprocess.PIPE).stdout
+            subprocess.run([*psql, '-c', "INSERT INTO series_metric (name) VALUES ('lone')"], check=True)
+            with subprocess.Popen(psql, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+                writer.stdin.write(b"BEGIN; INSERT INTO series_metric (name) SELECT 'lone' WHERE false; SELECT 'begun';\n")
+                writer.stdin.flush()
+                self.assertEqual(writer.stdout.readline(), b'begun\n')
+                with self.serve(database):
+                    self.assertEqual(names(), b'1\n')
+                writer.communicate(b'COMMIT;\n', timeout=60)
+            with self.serve(database):
+                self.assertEqual(names(), b'0\n')
 
     def test_a_transaction_that_does_not_begin_leaves_none_open(self):
         """A begin is two statements, of which the second may fail."""

@@ -144,13 +144,14 @@ static char *base_schema(void)
 static void make_base(struct fixture *f, struct db *db, const char *schema, int64_t version)
 {
     assert_ok(f, db_begin(db, &f->err));
-    bool ok = db_exec_schema(db, schema, &f->err) &&
-              (!db_is_server(db) ||
-               (db_exec(db, "CREATE TABLE kinetoscope (version bigint NOT NULL, id text NOT NULL)",
-                        &f->err) &&
-                db_exec(db, "INSERT INTO kinetoscope SELECT 0, 'x'", &f->err))) &&
-              (version == SCHEMA_BASE || sums_make(db, &f->err)) &&
-              schema_set_version(db, version, &f->err);
+    bool ok =
+        db_exec_schema(db, schema, &f->err) &&
+        (!db_is_server(db) ||
+         (db_exec(db, "CREATE TABLE kinetoscope (version bigint NOT NULL, id text NOT NULL)",
+                  &f->err) &&
+          db_exec(db, "INSERT INTO kinetoscope SELECT 0, 'x'", &f->err))) &&
+        (version == SCHEMA_BASE || (sums_make(db, &f->err) && schema_free_values(db, &f->err))) &&
+        schema_set_version(db, version, &f->err);
     assert_ok(f, db_end(db, ok, &f->err));
 }
 
