@@ -29,6 +29,7 @@ struct blob_checks;
 struct blob_objects;
 struct blob_put;
 struct results_files;
+struct run_names;
 struct series_cache;
 
 /* A committed file whose job has not arrived yet. */
@@ -98,6 +99,7 @@ struct store {
 
     struct results_files *files;
     struct series_cache *series;
+    struct run_names *run_names;
     struct blob_checks *blob_checks;
     struct {
         _Atomic uint64_t damaged;

@@ -2,6 +2,7 @@
 #include "ingest/store/store.h"
 
 #include "ingest/base/monotonic.h"
+#include "ingest/store/catalogue/run_names.h"
 #include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/catalogue/takeover.h"
 #include "ingest/store/files/paths.h"
@@ -301,6 +302,7 @@ static void free_store(struct store *store)
         (void)close(store->lock_fd);
     }
     series_cache_destroy(store->series);
+    run_names_destroy(store->run_names);
     results_files_destroy(store->files);
     free(store->leases);
     free(store->db_path);
@@ -358,7 +360,8 @@ static bool open_store(struct store **out,
     }
     store->log = log;
     store->series = series_cache_create();
-    if (store->series == NULL) {
+    store->run_names = run_names_create();
+    if (store->series == NULL || store->run_names == NULL) {
         free_store(store);
         return no_memory(err);
     }

@@ -1,5 +1,7 @@
 /* Runs and traces as the outside sees them: only what is published. */
 #include "ingest/base/text/buf.h"
+#include "ingest/base/text/utf8.h"
+#include "ingest/store/catalogue/run_names.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/sort.h"
 #include "ingest/store/history/points.h"
@@ -133,8 +135,10 @@ enum searching {
         "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM"                                        \
               " json_each(r.tags) AS j WHERE j.value = ?4)) AND (?5 IS NULL OR r.project = ?5)"
 
-/* Parameter: what find_runs has found. */
-#define FOUND " FROM run AS r WHERE r.id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1))"
+/* Parameter: what find_runs has found. What is in memory may be newer than the snapshot. */
+#define FOUND                                                                         \
+    " FROM run AS r WHERE" VISIBLE " AND r.id IN (SELECT CAST(value AS BIGINT) FROM " \
+    "json_each(?1))"
 
 /* JSON writes quotes, backslashes and control characters in another way. */
 static enum searching searching_of(const struct matcher *matcher)
@@ -158,18 +162,16 @@ static void put_list(struct db_stmt *st, const struct store_page *page, struct m
     db_put_text(st, page->project);
 }
 
-/* A search: one look at the runs, in no order, which ends where enough are found. `ids` gets all
- * that match as a JSON array, and stays empty where there may be more. */
-static bool find_runs(struct db *db,
-                      const struct store_page *page,
-                      struct matcher *matcher,
-                      struct buf *ids,
-                      struct store_total *total,
-                      struct err *err)
+/* At most so many, as a JSON array. */
+static bool find_in_rows(struct db *db,
+                         const struct store_page *page,
+                         struct matcher *matcher,
+                         int64_t enough,
+                         struct buf *ids,
+                         struct store_total *total,
+                         struct err *err)
 {
     struct db_stmt st;
-    int64_t enough = page->limit == 0 ? INT64_MAX : page->offset + page->limit + 1;
-    enough = enough < FOUND_MAX ? FOUND_MAX : enough;
     db_prepare(&st, db, "SELECT r.id" LISTED " LIMIT ?6");
     put_list(&st, page, matcher);
     db_put_int(&st, enough);
@@ -178,12 +180,34 @@ static bool find_runs(struct db *db,
         total->rows++;
     }
     buf_puts(ids, total->rows == 0 ? "[]" : "]");
+    return db_done(&st, err);
+}
+
+/* A search: one look at the runs, in no order, which ends where enough are found. `ids` gets all
+ * that match as a JSON array, and stays empty where there may be more. */
+static bool find_runs(struct store *store,
+                      struct db *db,
+                      const struct store_page *page,
+                      struct matcher *matcher,
+                      struct buf *ids,
+                      struct store_total *total,
+                      struct err *err)
+{
+    int64_t enough = page->limit == 0 ? INT64_MAX : page->offset + page->limit + 1;
+    enough = enough < FOUND_MAX ? FOUND_MAX : enough;
+    bool has_looked = false;
+    bool is_plain = page->tag == NULL && searching_of(matcher) == SEARCH_TAGS_AS_STORED &&
+                    utf8_is_valid(page->q, strlen(page->q));
+    if ((is_plain && !run_names_find(store->run_names, db, page, enough, ids, &total->rows,
+                                     &has_looked, err)) ||
+        (!has_looked && !find_in_rows(db, page, matcher, enough, ids, total, err))) {
+        return false;
+    }
     total->is_least = total->rows == enough;
     if (total->is_least) {
         ids->len = 0;
     }
-    return db_done(&st, err) &&
-           (!ids->failed || err_set(err, ERR_NO_MEMORY, "no memory for the runs"));
+    return !ids->failed || err_set(err, ERR_NO_MEMORY, "no memory for the runs");
 }
 
 static void put_order(struct buf *sql, const char *key, bool descending, bool newest_first)
@@ -249,7 +273,8 @@ static bool read_runs(struct db *db,
     return db_done(&st, err);
 }
 
-static bool list_runs(struct db *db,
+static bool list_runs(struct store *store,
+                      struct db *db,
                       struct arena *arena,
                       const struct store_page *page,
                       struct matcher *matcher,
@@ -268,7 +293,7 @@ static bool list_runs(struct db *db,
     struct buf ids;
     buf_init(&ids, FOUND_MAX_BYTES);
     bool ok =
-        find_runs(db, page, matcher, &ids, total, err) &&
+        find_runs(store, db, page, matcher, &ids, total, err) &&
         read_runs(db, arena, page, matcher, rows, count, ids.len == 0 ? NULL : ids.ptr, total, err);
     buf_free(&ids);
     return ok;
@@ -289,7 +314,8 @@ bool store_runs(struct store_snapshot *snapshot,
         return false;
     }
     bool ok = store_snapshot_read(snapshot, &db, err) &&
-              list_runs(db, arena, page, has_query ? &matcher : NULL, rows, count, total, err);
+              list_runs(snapshot->store, db, arena, page, has_query ? &matcher : NULL, rows, count,
+                        total, err);
     match_free(&matcher);
     return ok;
 }

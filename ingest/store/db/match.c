@@ -210,6 +210,13 @@ static unsigned char fold(char c)
     return byte >= 'A' && byte <= 'Z' ? (unsigned char)(byte | 0x20) : byte;
 }
 
+void match_fold(char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        text[i] = (char)fold(text[i]);
+    }
+}
+
 static bool begins_with_folded(const char *text, const char *needle)
 {
     while (*needle != '\0' && fold(*text) == fold(*needle)) {

@@ -8,6 +8,7 @@
 
 #include <regex.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct matcher {
     const char *needle; /* the caller's */
@@ -19,5 +20,7 @@ struct matcher {
 bool match_init(struct matcher *matcher, const char *query, struct err *err) KS_MUST_USE;
 void match_free(struct matcher *matcher);
 bool match_test(const struct matcher *matcher, const char *text);
+/* ASCII letters become small ones: what case the search of a substring ignores. */
+void match_fold(char *text, size_t len);
 
 #endif

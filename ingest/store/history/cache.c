@@ -4,9 +4,7 @@
 #include "ingest/base/order.h"
 #include "ingest/base/text/num.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -405,114 +403,11 @@ static bool add_metric(struct series_cache *cache, struct db *db, const char *na
 
 /* ---- following the store ---- */
 
-#define IN_GAPS "id IN (SELECT CAST(value AS BIGINT) FROM json_each(?))"
-
 static bool
 has_followed(const struct series_cache *cache, struct db *db, bool *has, struct err *err)
 {
-    struct db_stmt st;
     *has = false;
-    if (!cache->is_filled) {
-        return true;
-    }
-    db_prepare(&st, db, "SELECT 1 FROM series_change WHERE id > ? OR " IN_GAPS " LIMIT 1");
-    db_put_int(&st, cache->seen);
-    db_put_text(&st, cache->gaps_json);
-    *has = !db_next(&st);
-    return db_done(&st, err);
-}
-
-/* The oldest of too many are given up. */
-static void add_gap(struct series_cache *cache, int64_t id)
-{
-    if (cache->gap_count == SERIES_GAPS) {
-        memmove(cache->gaps, cache->gaps + 1, (SERIES_GAPS - 1) * sizeof *cache->gaps);
-        cache->gap_count--;
-    }
-    cache->gaps[cache->gap_count++] = id;
-}
-
-static void drop_gap(struct series_cache *cache, int64_t id)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < cache->gap_count; i++) {
-        cache->gaps[kept] = cache->gaps[i];
-        kept += cache->gaps[i] != id;
-    }
-    cache->gap_count = kept;
-}
-
-static void note_gaps(struct series_cache *cache)
-{
-    size_t len = 0;
-    for (size_t i = 0; i < cache->gap_count; i++) {
-        len += (size_t)snprintf(cache->gaps_json + len, SERIES_GAP_BYTES + 1, "%c%" PRId64,
-                                i == 0 ? '[' : ',', cache->gaps[i]);
-    }
-    (void)snprintf(cache->gaps_json + len, 3, "%s", len == 0 ? "[]" : "]");
-}
-
-/* The numbers of changes are given before they are committed: where servers share a catalogue, a
- * smaller one may come later. */
-static void see(struct series_cache *cache, int64_t id)
-{
-    if (id < cache->seen) {
-        drop_gap(cache, id);
-        return;
-    }
-    int64_t first = id - cache->seen > SERIES_GAPS ? id - SERIES_GAPS : cache->seen + 1;
-    for (int64_t missing = first; missing < id; missing++) {
-        add_gap(cache, missing);
-    }
-    cache->seen = id;
-}
-
-static bool add_run(int64_t runs[CHANGES_MAX], size_t *count, int64_t run_id)
-{
-    size_t at = 0;
-    while (at < *count && runs[at] != run_id) {
-        at++;
-    }
-    if (at == CHANGES_MAX) {
-        return false;
-    }
-    runs[at] = run_id;
-    *count += at == *count;
-    return true;
-}
-
-/* Sees the changes since, and says of which runs; *are_all is false where the log does not say them
- * all or they are too many. */
-static bool see_changes(struct series_cache *cache,
-                        struct db *db,
-                        int64_t runs[CHANGES_MAX],
-                        size_t *count,
-                        bool *are_all,
-                        struct err *err)
-{
-    struct db_stmt st;
-    int64_t first = 0;
-    if (!db_read_int(db, "SELECT coalesce(min(id), 0) FROM series_change", &first, err)) {
-        return false;
-    }
-    *count = 0;
-    *are_all = cache->is_filled && first <= cache->seen + 1;
-    if (!*are_all) {
-        /* What may still be committed comes after these. */
-        cache->gap_count = 0;
-        cache->seen = first > 0 ? first - 1 : 0;
-        note_gaps(cache);
-    }
-    db_prepare(&st, db,
-               "SELECT id, run_id FROM series_change WHERE id > ? OR " IN_GAPS " ORDER BY id");
-    db_put_int(&st, cache->seen);
-    db_put_text(&st, cache->gaps_json);
-    while (db_next(&st)) {
-        see(cache, db_get_int(&st));
-        *are_all = *are_all && add_run(runs, count, db_get_int(&st));
-    }
-    note_gaps(cache);
-    return db_done(&st, err);
+    return !cache->is_filled || changes_are_seen(&cache->changes, db, has, err);
 }
 
 static bool catch_up(struct series_cache *cache, struct db *db, struct err *err)
@@ -520,7 +415,8 @@ static bool catch_up(struct series_cache *cache, struct db *db, struct err *err)
     int64_t runs[CHANGES_MAX];
     size_t count;
     bool are_all;
-    bool ok = see_changes(cache, db, runs, &count, &are_all, err) &&
+    bool ok = changes_see(&cache->changes, db, !cache->is_filled, runs, CHANGES_MAX, &count,
+                          &are_all, err) &&
               (are_all || fill_points(cache, db, err));
     for (size_t i = 0; ok && are_all && i < count; i++) {
         ok = refresh_run(cache, db, runs[i], err);

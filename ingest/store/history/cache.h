@@ -6,6 +6,7 @@
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
+#include "ingest/store/history/changes.h"
 #include "ingest/store/internal.h"
 #include "ingest/store/store_history.h"
 
@@ -15,9 +16,6 @@
 #include <stdint.h>
 
 #define SERIES_SLOTS 16
-/* So many numbers of changes that are missing in the log are looked for. */
-#define SERIES_GAPS 256
-#define SERIES_GAP_BYTES 21
 
 /* A point; the texts lie behind `run`, in one allocation. */
 struct cached_point {
@@ -40,12 +38,7 @@ struct cached_metric {
 struct series_cache {
     pthread_rwlock_t lock;
     bool is_filled;
-    int64_t seen; /* the last change that the points hold */
-    /* Changes before it that were not in the log: they were undone, or another server has yet to
-     * commit them. */
-    int64_t gaps[SERIES_GAPS];
-    size_t gap_count;
-    char gaps_json[SERIES_GAPS * SERIES_GAP_BYTES + 3];
+    struct changes changes; /* that the points hold */
     struct cached_point *points;
     size_t count, cap; /* of the points, and of each metric's values */
     struct cached_metric metrics[SERIES_SLOTS];

@@ -2,6 +2,7 @@
 
 #include "ingest/base/text/buf.h"
 #include "ingest/model/results/environment.h"
+#include "ingest/store/history/changes.h"
 #include "ingest/store/store_history.h"
 
 #include <math.h>
@@ -14,7 +15,6 @@
 /* 1 January 2000: earlier times count from the start of a machine or of a recording [HIST-1b]. */
 #define WALL_CLOCK_MIN_NS INT64_C(946684800000000000)
 #define TAG_BYTES 256
-#define CHANGES_KEPT 10000
 /* Ids of all traces of a span, some millions. */
 #define TRACES_MAX_BYTES ((size_t)64 << 20)
 
@@ -247,15 +247,8 @@ insert_points(struct db *db, int64_t run_id, const struct run_texts *run, struct
 
 bool series_points_drop(struct db *db, int64_t run_id, struct err *err)
 {
-    struct db_stmt st;
-    int64_t change_id = 0;
-    if (!db_run_id(db, "DELETE FROM series_point WHERE run_id = ?", run_id, err)) {
-        return false;
-    }
-    db_prepare(&st, db, "INSERT INTO series_change (run_id) VALUES (?) RETURNING id");
-    db_put_int(&st, run_id);
-    return db_run_returning(&st, &change_id, err) &&
-           db_run_id(db, "DELETE FROM series_change WHERE id <= ?", change_id - CHANGES_KEPT, err);
+    return db_run_id(db, "DELETE FROM series_point WHERE run_id = ?", run_id, err) &&
+           changes_add(db, run_id, err);
 }
 
 static bool make_points(struct db *db, int64_t run_id, struct err *err)
@@ -289,10 +282,12 @@ bool series_points_refresh(struct db *db, int64_t run_id, struct err *err)
     if (!has_many_traces(db, run_id, &has_many, err)) {
         return false;
     }
+    /* Its name and tags have changed already, as far as those are concerned who follow them. */
     return has_many
                ? db_run_id(db,
                            "INSERT INTO series_stale (run_id) VALUES (?) ON CONFLICT DO NOTHING",
-                           run_id, err)
+                           run_id, err) &&
+                     changes_add(db, run_id, err)
                : make_points(db, run_id, err);
 }
 
