@@ -373,7 +373,8 @@ def advice_holds(t):
     share = {r['role']: r['share'] for r in overview['roles']}
     for advice in overview['recommendations']:
         code = advice['code']
-        t.holds('evidence of %s' % code, advice['evidence'].split('?')[0] in overview['trace']['views'] + ['distributed'])
+        views = overview['trace']['views']
+        t.holds('evidence of %s' % code, advice['evidence'].split('?')[0] in views + ['distributed'] + ['idle'] * ('kernels' in views))
         t.holds('document of %s' % code, advice['documentation'].startswith('https://'))
         if advice['saving_ns'] is not None:
             t.holds('saving of %s: %s of %s' % (code, advice['saving_ns'], step_ns), 0 < advice['saving_ns'] <= step_ns)

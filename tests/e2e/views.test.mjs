@@ -9,6 +9,7 @@ const traces = {
     mlu: await put(server.url, 'mlu', fixture('mlu', 'MLU_0.1700000000000.pt.trace.json.gz')),
     cpu: await put(server.url, 'cpu', fixture('cpu_only', 'worker0.1700000000000.pt.trace.json')),
     cut: await put(server.url, 'cut', fixture('repair_cut')),
+    late: await put(server.url, 'late', fixture('late_rank', 'late0.1700000000000.pt.trace.json.gz')),
 };
 
 const open = async (id, view) => {
@@ -45,6 +46,22 @@ for (const kind of ['gpu', 'mlu', 'cpu']) {
         await page.waitForSelector('.breakdown .ring canvas[data-drawn]');
     });
 }
+
+test('the evidence of each recommendation is a view that is there', async () => {
+    const shown = new Set();
+    for (const { id } of [traces.gpu, traces.late]) {
+        await open(id, 'overview');
+        const links = await page.$$eval('.advice a:text-is("Evidence")', (list) => list.map((link) => link.getAttribute('href')));
+        const { recommendations } = await get(server.url, `traces/${id}/overview`);
+        assert.equal(links.length, recommendations.filter(({ evidence }) => evidence).length);
+        for (const link of links) {
+            await visit(page, server.url, link);
+            assert.notEqual(await page.textContent('.view h1'), 'Page not found', link);
+            shown.add(link.split('/').pop().split('?')[0]);
+        }
+    }
+    assert.ok(shown.has('idle'), 'of an idle device too');
+});
 
 test('the step chart has a table; colours hide parts, names and steps lead on', async () => {
     const data = await get(server.url, `traces/${traces.gpu.id}/overview`);

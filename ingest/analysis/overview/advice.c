@@ -1,6 +1,7 @@
 #include "ingest/analysis/overview/advice.h"
 
 #include "ingest/analysis/kernel_classes/kernel_classes.h"
+#include "ingest/analysis/overview/host_calls.h"
 #include "ingest/analysis/overview/memory_peaks.h"
 #include "ingest/base/saturating.h"
 #include "ingest/base/text/buf.h"
@@ -160,12 +161,16 @@ static void advise_communication(struct advice *a)
     double exposed_ns = mean_ns(a, TIME_COMMUNICATION);
     const struct kernel_row *top = top_kernel(a, communicates);
     if (exposed_ns > COMMUNICATION_SHARE * a->step_ns && top != NULL) {
-        buf_printf(&a->text,
-                   "Communication that nothing else covers takes %.1f%% of %s. Overlapping it with "
-                   "the backward pass, compressing gradients, or accumulating them over several "
-                   "batches makes it less; accumulation changes the effective batch size, so watch "
-                   "convergence.",
+        buf_printf(&a->text, "Communication that nothing else covers takes %.1f%% of %s. ",
                    100 * exposed_ns / a->step_ns, window_of(a));
+        if (a->sel->trace->distributed_world_size > 1) {
+            buf_puts(&a->text, "Part of it may be waiting for the slowest rank, which the traces "
+                               "of all ranks in one run tell. ");
+        }
+        buf_puts(&a->text,
+                 "Overlapping it with the backward pass, compressing gradients, or accumulating "
+                 "them over several batches makes it less; accumulation changes the effective "
+                 "batch size, so watch convergence.");
         show_name(a, "kernels", top->name);
         a->saving_ns = exposed_ns;
     }
@@ -198,7 +203,79 @@ static void list_low_devices(struct advice *a)
     if (low > 0) {
         buf_printf(&a->text,
                    low == 1 ? " is busy %.1f%% of %s" : " are busy %.1f%% of %s on average",
-                   100 * sum / (double)low, a->results->has_steps ? "the steps" : "their window");
+                   100 * sum / (double)low,
+                   a->results->has_steps ? "the steps"
+                   : low == 1            ? "its window"
+                                         : "their windows");
+    }
+}
+
+static bool is_of_xla(const struct trace *trace)
+{
+    return trace->recorded != NULL && trace->recorded->recorder != NULL &&
+           strcmp(trace->recorded->recorder, "XLA") == 0;
+}
+
+static void advise_larger_work(struct advice *a)
+{
+    buf_puts(&a->text, "A larger batch gives a device more to do at once (watch convergence); ");
+    buf_puts(&a->text, is_of_xla(a->sel->trace) ? "jax.jit around more of the step launches less."
+                                                : "CUDA graphs or torch.compile make launches "
+                                                  "cheaper.");
+}
+
+/* The runtime call in which the host was longest says which of its calls to be rid of. */
+static void advise_calls(struct advice *a)
+{
+    static const char *const todo[] = {
+        [HOST_CALL_WAITS] = "It waits for the device or for a copy: .item(), .cpu() and printing "
+                            "of tensors call it; copies from pinned memory with non_blocking=True "
+                            "do not.",
+        [HOST_CALL_ALLOCATES] = "Memory that is allocated before the loop and kept needs no such "
+                                "calls: warm up before recording, and keep shapes the same.",
+        [HOST_CALL_PREPARES] = "A process does this once: warm up before recording."};
+    const struct trace_results *results = a->results;
+    int64_t start_ns = INT64_MIN;
+    int64_t end_ns = INT64_MAX;
+    struct host_call call;
+    if (results->has_steps) {
+        start_ns = a->sel->first_ns + results->steps[0].start_ns;
+        end_ns = a->sel->first_ns + results->steps[results->step_count - 1].end_ns;
+    }
+    a->failed = a->failed || !host_calls_find_longest(a->sel, start_ns, end_ns, &call);
+    if (a->failed || call.name == NULL) {
+        advise_larger_work(a);
+        return;
+    }
+    buf_printf(&a->text, "The host was in calls of the runtime meanwhile, mostly %s. ", call.name);
+    if (call.kind == HOST_CALL_LAUNCHES) {
+        advise_larger_work(a);
+    } else {
+        buf_puts(&a->text, todo[call.kind]);
+    }
+}
+
+/* Says what the host did most of that time, and what would make it less; nothing where input was
+ * loaded, of which advise_loader() has told. */
+static void advise_host(struct advice *a, enum time_category most)
+{
+    if (most == TIME_DATALOADER) {
+        buf_clear(&a->text);
+        return;
+    }
+    buf_puts(&a->text, ". ");
+    if (most == TIME_RUNTIME) {
+        advise_calls(a);
+    } else if (most == TIME_OTHER && a->sel->class_count[INDEX_FUNCTION] > 0) {
+        buf_puts(&a->text, "The host ran Python meanwhile: torch.compile, CUDA graphs, or "
+                           "preparing the next step earlier take it out of the loop.");
+    } else if (most == TIME_OTHER) {
+        buf_puts(&a->text, "Nothing was recorded on the host meanwhile");
+        buf_puts(&a->text,
+                 a->sel->trace->recorded == NULL ? ": with_stack=True shows what it did." : ".");
+    } else {
+        buf_puts(&a->text, "The host ran operators and Python meanwhile. ");
+        advise_larger_work(a);
     }
 }
 
@@ -211,14 +288,14 @@ static void advise_utilisation(struct advice *a)
         list_low_devices(a);
     }
     if (a->text.len > 0) {
+        enum time_category most = host[0];
         double idle_ns = 0;
         for (size_t i = 0; i < sizeof host / sizeof *host; i++) {
             idle_ns += mean_ns(a, host[i]);
+            most = mean_ns(a, host[i]) > mean_ns(a, most) ? host[i] : most;
         }
-        buf_puts(&a->text,
-                 ". A larger batch gives a device more to do at once (watch convergence); CUDA "
-                 "graphs or torch.compile make launches cheaper.");
-        buf_puts(&a->evidence, "trace");
+        advise_host(a, most);
+        buf_puts(&a->evidence, "idle");
         a->saving_ns = idle_ns;
     }
     finish(a, "utilisation",
@@ -269,20 +346,27 @@ static void advise_matrix_units(struct advice *a)
 
 static bool advise_memory(struct advice *a)
 {
+    static const uint32_t training = NAME_OPTIMIZER | NAME_BACKWARD_ROOT | NAME_ACCUMULATE_GRAD;
+    bool trains = (a->sel->seen_names & training) != 0;
     struct memory_peak peak;
     if (!memory_peaks_find_full(a->sel, MEMORY_FULL, &peak)) {
         return false;
     }
     if (peak.capacity_bytes > 0) {
         buf_printf(&a->text,
-                   "Memory is nearly full: %.1f%% of %.1f GiB on device %lld at the peak. "
-                   "Checkpointing activations or automatic mixed precision makes room for larger "
-                   "batches.",
+                   "Memory is nearly full: %.1f%% of %.1f GiB on device %lld at the peak. ",
                    100 * peak.allocated_bytes / peak.capacity_bytes, peak.capacity_bytes / GIB,
                    (long long)peak.device);
+        buf_puts(&a->text, trains ? "Checkpointing activations or automatic mixed precision makes "
+                                    "room for larger batches."
+                                  : "Lower precision of weights or cache makes room; a serving "
+                                    "engine takes a set share at its start, as vLLM does by "
+                                    "gpu_memory_utilization.");
         buf_puts(&a->evidence, "memory");
     }
-    finish(a, "memory", "https://docs.pytorch.org/docs/stable/checkpoint.html");
+    finish(a, "memory",
+           trains ? "https://docs.pytorch.org/docs/stable/checkpoint.html"
+                  : "https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management");
     return true;
 }
 

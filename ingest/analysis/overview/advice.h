@@ -15,7 +15,8 @@
  *     data_parallel  DataParallel.forward was called and more than one device did work
  *     nccl           DistributedDataParallel without nccl on a device of capability >= 3.5
  *     communication  communication that no other device work covers, more than 10 %
- *     utilisation    a device is busy less than half of the time; only with host events
+ *     utilisation    a device is busy less than half of the time; only with host events. Says what
+ *                    the host did most of that time; input that was loaded is `dataloader` alone
  *     tensor_cores   matrix products and convolutions without matrix units, at least 10 %. Kernels
  *                    of which it is unknown count only where no kernel uses them
  *     memory         peak of allocated memory > 90 % of the device's

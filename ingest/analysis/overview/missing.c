@@ -107,6 +107,50 @@ static const struct advice *advice_of(const struct trace *trace)
     return NULL;
 }
 
+/* Options of PyTorch's profiler that traces name when they were set. */
+static const struct {
+    enum missing what;
+    const char *option;
+    const char *reason;
+} set_options[] = {
+    {NO_SHAPES, "record_shapes", "No operator has input shapes, though record_shapes was set."},
+    {NO_STACKS, "with_stack", "No operator has a call stack, though with_stack was set."},
+    {NO_MODULES, "with_modules", "No module was called, though with_modules was set."},
+    {NO_MEMORY, "profile_memory", "No [memory] records, though profile_memory was set."},
+};
+
+static bool was_set(const struct trace_results *results, const char *option)
+{
+    for (size_t i = 0; i < results->environment_count; i++) {
+        const struct environment_row *row = &results->environment[i];
+        if (strcmp(row->name, option) == 0) {
+            return strcmp(row->value, "1") == 0;
+        }
+    }
+    return false;
+}
+
+/* Nobody is told to set what was set. */
+static struct missing_row
+row_of(const struct trace_results *results, const struct advice *advice, enum missing what)
+{
+    for (size_t i = 0; i < sizeof set_options / sizeof *set_options; i++) {
+        if (advice->recorder == NULL && set_options[i].what == what &&
+            was_set(results, set_options[i].option)) {
+            return (struct missing_row){advice->rows[what].view, set_options[i].reason, ""};
+        }
+    }
+    return advice->rows[what];
+}
+
+/* A job of one process has nobody to talk to; of others the trace tells, or a wrapper does. */
+static bool lacks_communication(const struct trace_results *results,
+                                const struct event_classes *sel)
+{
+    return !results->has_communication && results->collective_count == 0 &&
+           (sel->trace->distributed_world_size > 1 || (sel->seen_names & NAME_DDP) != 0);
+}
+
 static bool has_shapes(const struct trace_results *results)
 {
     for (size_t i = 0; i < results->operator_count[OPERATOR_BY_NAME_SHAPE]; i++) {
@@ -156,7 +200,7 @@ bool health_find_missing(struct trace_results *results, const struct event_class
         [NO_MODULES] = (results->views & (1u << VIEW_MODULE | 1u << VIEW_LIGHTNING)) == 0,
         [NO_MEMORY] = !has_memory(results, sel),
         [NO_OP_TYPES] = recorded == NULL || recorded->op_type_count == 0,
-        [NO_COMMUNICATION] = !results->has_communication && results->collective_count == 0,
+        [NO_COMMUNICATION] = lacks_communication(results, sel),
     };
     results->missing = arena_calloc(&results->arena, MISSING_COUNT, sizeof *results->missing);
     if (results->missing == NULL) {
@@ -166,7 +210,7 @@ bool health_find_missing(struct trace_results *results, const struct event_class
     bool is_other = (results->views & 1u << VIEW_SLICES) != 0;
     for (int i = 0; i < MISSING_COUNT && !is_other && advice != NULL; i++) {
         if (is_missing[i] && advice->rows[i].record != NULL) {
-            results->missing[results->missing_count++] = advice->rows[i];
+            results->missing[results->missing_count++] = row_of(results, advice, (enum missing)i);
         }
     }
     return true;

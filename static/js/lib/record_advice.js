@@ -14,7 +14,7 @@ import { h } from './dom.js';
 export async function recordAdvice(trace, view, signal, own = null) {
     if (trace.format === 'chrome-trace' || !trace.views.includes('overview')) return own;
     const { health: { missing } } = await api.overview(String(trace.id), signal);
-    return missing.find((item) => item.view === view)?.record ?? null;
+    return missing.find((item) => item.view === view)?.record || null;
 }
 
 /** "upload the whole folder": a sentence of its own. @param {string} text */

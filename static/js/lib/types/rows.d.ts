@@ -518,7 +518,7 @@ interface MemoryOperatorRow {
 interface MissingViewRow {
     view: string;
     reason: string;
-    record: string; // What to tell the profiler.
+    record: string; // What to tell the profiler; empty: it was told that already.
 }
 
 /** A module, in pre-order. */

@@ -93,7 +93,8 @@ function kernelAnswer(data) {
 
 /** @param {Overview} data */
 function healthAnswer(data) {
-    const { warnings, missing } = data.health;
+    const { warnings } = data.health;
+    const missing = data.health.missing.filter(({ record }) => record !== '');
     const gaps = missing.length ? `${fmt.plural(missing.length, 'view')} ${missing.length === 1 ? 'needs' : 'need'} more data` : 'every view recorded';
     const more = h('button', { class: 'link answer-more', type: 'button', onclick: showHealth }, 'Trace health');
     if (warnings.length === 0) return answer('Trace', ['Complete', ''], [gaps, more], 'good');

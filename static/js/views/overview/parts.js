@@ -13,7 +13,7 @@ export function advice({ trace, recommendations, has_steps: hasSteps }) {
     const row = ({ text, evidence, documentation, saving_ns: ns }) => h('li', null, text,
         h('span', { class: 'advice-more' }, [
             ns === null ? null : h('strong', null, `Saves up to ${fmt.time(ns)}${hasSteps ? ' a step' : ''}`),
-            evidence ? h('a', { href: `#/traces/${trace.id}/${evidence}` }, 'Evidence') : null,
+            evidence && hasView(trace, evidence.split('?')[0]) ? h('a', { href: `#/traces/${trace.id}/${evidence}` }, 'Evidence') : null,
             documentation ? h('a', { href: documentation, rel: 'noreferrer' }, 'Documentation') : null,
         ].filter(Boolean)));
     return h('section', { class: 'section' }, h('h2', null, 'Recommendations'),
