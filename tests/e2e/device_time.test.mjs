@@ -47,6 +47,15 @@ test('the overview says over which window the device is busy, and with what', as
     await sound();
 });
 
+test('an axis has room for the name of a step of a serving engine', async () => {
+    const long = serving.map((item) => ({ ...item, name: item.name.replace(/^step.*/, 'execute_15360_context_15(sq15360sk15360sqsq15728640sqsk15728640)_generation_0(sq0sk0sqsq0sqsk0)') }));
+    const { id } = await putText(server.url, 'serving', 'long.json', JSON.stringify({ traceEvents: long }));
+    await open(id, 'overview');
+    await page.waitForSelector('.step-chart canvas[data-drawn]');
+    const [label] = await page.locator('.step-chart canvas').evaluate((canvas) => globalThis.Chart.getChart(canvas).data.labels);
+    assert.equal(label, 'execute_15360_context_15_generation_0');
+});
+
 test('a class of work leads to its kernels, a chip takes the filter back', async () => {
     const { id } = traces.serving;
     const { rows } = await get(server.url, `traces/${id}/kernels?class=communication`);

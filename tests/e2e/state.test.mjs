@@ -189,6 +189,26 @@ test('pickers: type, arrows, Enter, Escape', async () => {
     await at(`#/traces/${gpu.id}/operators`);
 });
 
+test('of more runs than the rail asks for, it tells how many there are, and typing finds the others', async () => {
+    const firstOnes = /\/api\/v1\/runs\?(?!.*\bq=)/;
+    await page.route(firstOnes, async (route) => {
+        const answer = await route.fetch();
+        const { runs, ...rest } = await answer.json();
+        await route.fulfill({ response: answer, json: { ...rest, runs: runs.filter(({ name }) => name !== 'gpu'), total: 1234 } });
+    });
+    await open(`#/traces/${gpu.id}/operators`);
+    const runs = page.getByRole('combobox', { name: 'Run' });
+    assert.equal(await runs.inputValue(), 'gpu');
+    assert.equal(await page.locator('.picker-count').first().textContent(), '1,234');
+    await open('#/');
+    await runs.click();
+    await page.keyboard.type('gp');
+    await eventually(async () => assert.deepEqual(await page.locator('.picker-list:visible .picker-option').allTextContents(), ['gpu']));
+    await page.keyboard.press('Enter');
+    await at('#/runs/gpu');
+    await page.unroute(firstOnes);
+});
+
 test('rows by keyboard: arrows move, Enter opens, links lead on', async () => {
     const row = (value) => eventually(async () => assert.equal(await focused('data-row'), value));
     const expanded = (value) => eventually(async () => assert.equal(await page.getAttribute('[data-row="2"]', 'aria-expanded'), value));

@@ -21,6 +21,11 @@ const LANE = 18;
 const lateWork = [[0, 1000000, 'cpu_op', 1, 1], [900000, 4000, 'kernel', 0, 7], [905000, 5000, 'kernel', 0, 7]]
     .map(([ts, dur, cat, pid, tid]) => ({ ph: 'X', name: `${cat} ${ts}`, cat, ts, dur, pid, tid, args: cat === 'kernel' ? { device: 0, stream: 7 } : {} }));
 
+/** Ten milliseconds of work in a recording of thirty. */
+const marked = [...[[0, 10000, 'cpu_op', 1, 1], [2000, 4000, 'kernel', 0, 7], [0, 30000, 'Trace', 'Spans', 'PyTorch Profiler']]
+    .map(([ts, dur, cat, pid, tid]) => ({ ph: 'X', name: `${cat} ${ts}`, cat, ts, dur, pid, tid, args: cat === 'kernel' ? { device: 0, stream: 7 } : {} })),
+{ ph: 'i', s: 'g', name: 'Record Window End', pid: '', tid: '', ts: 30000 }];
+
 before(async () => {
     server = await startServer();
     chrome = await startBrowser();
@@ -34,6 +39,7 @@ before(async () => {
     traces.model = await upload('model', 'a.1700000000000.pt.trace.json', trainingTrace());
     traces.other = await upload('model', 'b.1700000000000.pt.trace.json', trainingTrace({ memory: false }));
     traces.late = await upload('late', 'a.pt.trace.json', JSON.stringify(lateWork));
+    traces.marked = await upload('marked', 'a.pt.trace.json', JSON.stringify(marked));
     traces.table = await upload('model', 'kernels.txt', shortTable);
     tracks = await get(server.url, `traces/${traces.model.id}/timeline/tracks`);
 });
@@ -144,6 +150,16 @@ test('where device work is a small part of the time, one opens on it; Fit shows 
     await eventually(async () => assert.deepEqual([await param('start'), await param('end')], ['-5000000', '1005000000']));
     await page.reload();
     await eventually(async () => near((await sight()).end, 1005000000, 2, 'the address keeps it'));
+});
+
+test('what one opens on, and Fit, end with the work, not with the recording', async () => {
+    const marks = await get(server.url, `traces/${traces.marked.id}/timeline/tracks`);
+    assert.equal(marks.end_ns, 30000000);
+    await open('', traces.marked);
+    near((await sight()).end, 10050000, 2, 'the end of the last slice, and some room');
+    await open('?start=1000000&end=2000000', traces.marked);
+    await page.click('button[aria-label="Fit the whole trace"]');
+    await eventually(async () => near((await sight()).end, 10050000, 2, 'so does Fit'));
 });
 
 test('W, S, A and D zoom and move, 0 shows all', async () => {

@@ -4,7 +4,7 @@ import { h, fill, icon, byId, copy, announce } from '../lib/dom.js';
 import { forgetAnswers } from '../lib/once.js';
 import { picker } from '../lib/picker.js';
 import { current as here, go, runHref, runViewHref, traceHref } from './router.js';
-import { allRuns } from '../lib/all_runs.js';
+import { findRuns, firstRuns } from '../lib/all_runs.js';
 import * as api from '../lib/api.js';
 import * as fmt from '../lib/fmt.js';
 import * as session from './session.js';
@@ -19,6 +19,8 @@ const OF_ONE_TRACE = ['event', 'with', 'shift_ns', 'collapsed', 'expanded', 'top
 
 /** @type {Run[]} */
 let runs = [];
+/** How many there are: `runs` are the first. */
+let runTotal = 0;
 /** With all of its traces where one of them is shown, else with a page of them. @type {OpenRun | null} */
 let run = null;
 
@@ -80,7 +82,7 @@ export async function show(route, signal) {
     const coming = known ? Promise.resolve(known) : findTrace(route, signal);
     // Awaited below, where its failure is told.
     coming.catch(() => {});
-    if (runs.length === 0) runs = await allRuns(signal);
+    if (runs.length === 0) ({ runs, total: runTotal } = await firstRuns(signal));
     // Other runs can be chosen even where this trace is not to be had.
     paint(route, known);
     const trace = await coming;
@@ -134,11 +136,13 @@ function rebuild(box, from, build) {
 /** @param {Route} route */
 function runPicker(route) {
     const current = run && route.view !== 'runs' ? run.name : '';
+    const options = (/** @type {Run[]} */ some) => some.map((item) => ({ value: item.name, label: item.name, note: fmt.plural(item.traces, 'trace') }));
     return named('run', picker({
         label: 'Run',
         value: current,
         placeholder: 'Choose a run',
-        options: runs.map((item) => ({ value: item.name, label: item.name, note: fmt.plural(item.traces, 'trace') })),
+        options: options(runs),
+        find: runTotal > runs.length ? { count: runTotal, ask: async (text) => options(await findRuns(text)) } : undefined,
         onPick: (name) => openRun(name, route.view),
     }));
 }

@@ -7,6 +7,8 @@ import { clip } from '../lib/names.js';
 import { token, onTheme } from '../app/theme.js';
 import * as fmt from '../lib/fmt.js';
 
+const STEP_LABEL_LENGTH = 40;
+
 /** @type {Promise<NonNullable<typeof Chart>> | undefined} */
 let loading;
 
@@ -98,6 +100,9 @@ export function showTip(chart, index) {
 /** @param {number} size @param {number} [weight] */
 export const font = (size, weight = 400) => ({ family: token('--font'), size, weight });
 
+/** Steps of serving engines hold sums over their requests in brackets, which no axis has room for. @param {string} name */
+const stepLabel = (name) => clip(name.replace(/\([^)]*\)/g, ''), STEP_LABEL_LENGTH);
+
 /**
  * One column a step, stacked by role.
  * @param {HTMLCanvasElement} canvas
@@ -109,7 +114,7 @@ export function stepColumns(canvas, { steps, roles, hidden, onPick }) {
     return draw(canvas, () => ({
         type: 'bar',
         data: {
-            labels: steps.map((step) => step.name),
+            labels: steps.map((step) => stepLabel(step.name)),
             datasets: roles.map(({ role, label }) => ({
                 label,
                 data: steps.map((step) => ns(step, role) / unit.ns),

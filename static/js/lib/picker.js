@@ -1,6 +1,7 @@
 /** A box to choose from a list: type to filter, arrow keys, Enter, Escape (the ARIA combobox pattern). */
 
 import { h, fill, icon } from './dom.js';
+import * as fmt from './fmt.js';
 
 /** Longer lists are cut: typing narrows them faster than scrolling. */
 const SHOWN = 200;
@@ -9,12 +10,15 @@ let nextId = 1;
 
 /**
  * @param {{label: string, value: string, options: {value: string, label: string, note?: string, disabled?: boolean}[],
- *          onPick: (value: string) => void, placeholder?: string, more?: {count: number, ask: () => Promise<{value: string, label: string, note?: string}[]>}}} settings
+ *          onPick: (value: string) => void, placeholder?: string, more?: {count: number, ask: () => Promise<{value: string, label: string, note?: string}[]>},
+ *          find?: {count: number, ask: (text: string) => Promise<{value: string, label: string, note?: string}[]>}}} settings
  *     more: where `options` are a part of them: how many there are, and all, which the first opening asks for
+ *     find: where they are too many to bring all: how many there are, and those that hold what is typed
  */
-export function picker({ label, value, options, onPick, placeholder = 'Choose', more }) {
+export function picker({ label, value, options, onPick, placeholder = 'Choose', more, find }) {
     const id = `picker-${nextId++}`;
-    const text = options.find((option) => option.value === value)?.label ?? '';
+    const text = options.find((option) => option.value === value)?.label ?? (find ? value : '');
+    let searches = 0;
     /** @type {typeof options} */
     let shown = [];
     let active = -1;
@@ -28,7 +32,7 @@ export function picker({ label, value, options, onPick, placeholder = 'Choose', 
         onblur: close,
         onkeydown: onKey,
     });
-    const count = h('span', { class: 'picker-count', 'aria-hidden': 'true' }, String(more?.count ?? options.length));
+    const count = h('span', { class: 'picker-count', 'aria-hidden': 'true' }, fmt.int(more?.count ?? find?.count ?? options.length));
     const root = h('div', { class: 'picker' },
         h('label', { class: 'picker-label', for: id }, label, count),
         h('div', { class: 'picker-box' }, input, icon('down')), list);
@@ -37,7 +41,14 @@ export function picker({ label, value, options, onPick, placeholder = 'Choose', 
     function open(filter) {
         if (more) bringAll();
         const wanted = filter.trim().toLowerCase();
-        const found = options.filter((option) => option.label.toLowerCase().includes(wanted));
+        searches += 1;
+        if (find && wanted) bringFound(wanted, searches);
+        show(options, wanted);
+    }
+
+    /** @param {typeof options} from @param {string} wanted in lower case */
+    function show(from, wanted) {
+        const found = from.filter((option) => option.label.toLowerCase().includes(wanted));
         shown = found.slice(0, SHOWN);
         active = Math.max(0, shown.findIndex((option) => option.value === value));
         if (wanted) active = shown.length ? 0 : -1;
@@ -54,6 +65,12 @@ export function picker({ label, value, options, onPick, placeholder = 'Choose', 
         list.hidden = false;
         input.setAttribute('aria-expanded', 'true');
         mark();
+    }
+
+    /** @param {string} wanted @param {number} search whose answer counts while no other was begun */
+    async function bringFound(wanted, search) {
+        const found = await find?.ask(wanted).catch(() => null);
+        if (found && search === searches && !list.hidden) show(found, wanted);
     }
 
     async function bringAll() {

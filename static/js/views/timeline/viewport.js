@@ -12,6 +12,9 @@ const NARROW = 0.5;
 /** Of the time of all slices: so is device work that takes less. */
 const TINY = 0.05;
 
+/** The recorder's span of all it recorded, and tracks with nothing but instants, such as the end of its window, say nothing of how long the work took. @param {TimelineTrack} track */
+const isMark = ({ kind, busy_ns: busy, process, label }) => kind === 'thread' && (busy === 0 || (process === 'Spans' && label.startsWith('PyTorch Profiler')));
+
 /** With some room on either side. @param {number} from @param {number} to @returns {[number, number]} */
 const padded = (from, to) => [from - (to - from) * MARGIN, to + (to - from) * MARGIN];
 
@@ -37,6 +40,8 @@ export class Viewport {
         /** The whole of what there is. */
         this.from = 0;
         this.to = 1;
+        /** The same without marks of the recorder. */
+        this.work = [0, 1];
         /** What one opens on: the whole, or slices or device work where they are a small part of it. */
         this.home = [0, 1];
     }
@@ -45,11 +50,13 @@ export class Viewport {
     bound(panes) {
         this.from = Math.min(...panes.map(({ answer, shift }) => answer.start_ns + shift));
         this.to = Math.max(this.from + SHORTEST_NS, ...panes.map(({ answer, shift }) => answer.end_ns + shift));
-        const whole = this.to - this.from;
-        const slices = extent(panes, holdsSlices) ?? [this.from, this.to];
-        const work = extent(panes, ({ kind }) => kind === 'stream');
-        const near = work && work[1] - work[0] < (slices[1] - slices[0]) * TINY ? work : slices;
-        this.home = near[1] > near[0] && near[1] - near[0] < whole * NARROW ? near : [this.from, this.to];
+        const all = extent(panes, (track) => !isMark(track));
+        this.work = all && all[1] > all[0] ? all : [this.from, this.to];
+        const whole = this.work[1] - this.work[0];
+        const slices = extent(panes, (track) => holdsSlices(track) && !isMark(track)) ?? this.work;
+        const streams = extent(panes, ({ kind }) => kind === 'stream');
+        const near = streams && streams[1] - streams[0] < (slices[1] - slices[0]) * TINY ? streams : slices;
+        this.home = near[1] > near[0] && near[1] - near[0] < whole * NARROW ? near : this.work;
     }
 
     /** Where a row stands below the rulers, in CSS pixels. @param {TimelineRow} row */
@@ -89,7 +96,7 @@ export class Viewport {
     }
 
     all() {
-        this.show(...padded(this.from, this.to));
+        this.show(...padded(this.work[0], this.work[1]));
     }
 
     open() {
@@ -97,7 +104,7 @@ export class Viewport {
     }
 
     get isAll() {
-        return this.isAt(this.from, this.to);
+        return this.isAt(this.work[0], this.work[1]);
     }
 
     get isOpen() {
