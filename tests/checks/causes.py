@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Why devices stood still, what launches cost, the critical path, and efficiency: parts add up on the fixtures, and the reference's golden figures of real traces."""
+import gzip
 import json
 import pathlib
 import subprocess
@@ -52,6 +53,23 @@ class Causes(unittest.TestCase):
             self.assertEqual(server.get(base, annotation='ProfilerStep', instance=999).status, 404)
             for query in ({'instance': 'x'}, {'scale': 'aten'}, {'scale': 'aten:11'}, {'top': 21}, {'edges': 'some'}):
                 self.assertEqual(server.get(base, **query).status, 400, query)
+
+    def test_categories_of_2021_say_the_same(self):
+        """Kineto called operators Operator, steps among them, and calls Runtime."""
+        old = {'cpu_op': 'Operator', 'cuda_runtime': 'Runtime', 'kernel': 'Kernel', 'gpu_memcpy': 'Memcpy', 'gpu_memset': 'Memset'}
+        name, content = kinetoscope.fixture('cuda_training')
+        trace = json.loads(gzip.decompress(content))
+        for event in trace['traceEvents']:
+            is_step = event['name'].startswith('ProfilerStep#') and event.get('cat') == 'user_annotation'
+            event['cat'] = 'Operator' if is_step else old.get(event.get('cat'), event.get('cat'))
+        with kinetoscope.Server() as server:
+            answers = []
+            for run, body in (('new', content), ('old', json.dumps(trace).encode())):
+                base = '/api/v1/traces/%d' % kinetoscope.uploaded(server.put(run, name.replace('.gz', ''), body))[0]['id']
+                idle, path = server.get(base + '/idle').json(), server.get(base + '/critical-path', limit=0).json()
+                answers.append([[lane['host'] for lane in idle['devices']], path['length_ns'], path['boundedness'], path['edges_by_type']])
+            self.assertGreater(answers[0][3]['launch'], 0)
+            self.assertEqual(answers[1], answers[0])
 
     def test_efficiency(self):
         with kinetoscope.Server() as server:

@@ -94,7 +94,7 @@ static enum causes_role role_of_category(const char *category)
     static const char *const device[] = {"kernel",          "gpu_memcpy",   "gpu_memset",
                                          "Kernel",          "Memcpy",       "Memset",
                                          "mtia_ccp_events", "communication"};
-    static const char *const operators[] = {"cpu_op", "recorder_range", "recorder_op"};
+    static const char *const operators[] = {"cpu_op", "Operator", "recorder_range", "recorder_op"};
     if (TEXT_IS_ONE_OF(category, device)) {
         return CAUSES_DEVICE;
     }
@@ -184,6 +184,10 @@ static bool find_roles(struct causes *causes)
         uint8_t role = takes_part(class) ? by_category[class->category] : CAUSES_LEFT_OUT;
         if (role == CAUSES_DEVICE && causes_stream(trace, i) < 0) {
             role = CAUSES_LEFT_OUT;
+        }
+        /* Traces of 2021 had steps among their operators. */
+        if (role == CAUSES_OPERATOR && causes_name_is(causes, i, CAUSES_IS_STEP)) {
+            role = CAUSES_ANNOTATION;
         }
         causes->role[i] = role;
     }

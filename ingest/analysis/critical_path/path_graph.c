@@ -71,8 +71,8 @@ static bool look_at_classes(struct path_graph *graph)
     for (uint32_t i = 0; graph->class_flags != NULL && i < events->class_count; i++) {
         const struct event_class *class = &events->classes[i];
         const char *category = strtab_text(trace->strings, trace->categories[class->category]);
-        bool is_call =
-            strcmp(category, "cuda_runtime") == 0 || strcmp(category, "cuda_driver") == 0;
+        static const char *const calls[] = {"cuda_runtime", "cuda_driver", "Runtime"};
+        bool is_call = TEXT_IS_ONE_OF(category, calls);
         unsigned flags = is_call ? PATH_CLASS_CUDA_CALL : 0;
         flags |= causes_class_takes_part(trace, class) ? PATH_CLASS_TAKES_PART : 0;
         flags |= strcmp(category, "cuda_sync") == 0 ? PATH_CLASS_SYNC : 0;
