@@ -25,6 +25,7 @@ REFERENCE = pathlib.Path(os.environ.get('KINETOSCOPE_REFERENCE') or ROOT.parent 
 PROGRAM = os.environ.get('KINETOSCOPE_BIN') or str(ROOT / 'build/kinetoscope')
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE of these checks
 HANG_S = 240  # a guard against a program that hangs, never a measure of speed
+CLOCK = os.environ.get('KINETOSCOPE_CLOCK', '')  # the library of clock.c; '' where there is none (not Linux)
 PLUGIN = '/data/plugin/pytorch_profiler/'
 
 SANITIZER_REPORT = re.compile(r'ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:')
@@ -158,6 +159,12 @@ def run_program(*arguments, env=None, cwd=None):
     if SANITIZER_REPORT.search(err):
         raise AssertionError(err[-6000:])
     return done
+
+
+def clock_env(offset_s):
+    """For a program whose clock is so far ahead."""
+    options = os.environ.get('ASAN_OPTIONS', '')
+    return {'LD_PRELOAD': CLOCK, 'KS_CLOCK_OFFSET_S': str(int(offset_s)), 'ASAN_OPTIONS': ':'.join(filter(None, [options, 'verify_asan_link_order=0']))}
 
 
 def fixture(case, name=None):

@@ -15,16 +15,9 @@ import urllib.parse
 
 import kinetoscope
 
-CLOCK = os.environ.get('KINETOSCOPE_CLOCK', '')  # the library of clock.c; without it (not Linux) the check is skipped
 YEAR_S = 365 * 86400
 # Unix seconds; -1 and 0 are what rows use for "never"
 MOMENTS = {'1965': -5 * YEAR_S, 'a second before': -2, 'the beginning': 0, '2038': 2 ** 31 + 60, '10001': 8031 * YEAR_S + 2000 * 86400}
-
-
-def clock_env(moment):
-    options = os.environ.get('ASAN_OPTIONS', '')
-    return {'LD_PRELOAD': CLOCK, 'KS_CLOCK_OFFSET_S': str(int(moment - time.time())),
-            'ASAN_OPTIONS': ':'.join(filter(None, [options, 'verify_asan_link_order=0']))}
 
 
 class WrongClock(unittest.TestCase):
@@ -44,7 +37,7 @@ class WrongClock(unittest.TestCase):
         for name, moment in MOMENTS.items():
             with self.subTest(clock=name):
                 shutil.rmtree(self.data_dir, ignore_errors=True)
-                check(clock_env(moment))
+                check(kinetoscope.clock_env(moment - time.time()))
 
     def test_uploads(self):
         self.at_each_moment(self.uploads)
@@ -111,7 +104,7 @@ class WrongClock(unittest.TestCase):
             self.assertEqual(told['across'], told['now'])
 
 
-if not CLOCK:
+if not kinetoscope.CLOCK:
     print('skipped: no library that moves the clock (KINETOSCOPE_CLOCK) at hand')
     sys.exit(kinetoscope.SKIPPED)
 kinetoscope.main()

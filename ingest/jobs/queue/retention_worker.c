@@ -2,7 +2,6 @@
 
 #include "ingest/base/monotonic.h"
 #include "ingest/base/order.h"
-#include "ingest/base/wall_clock.h"
 #include "ingest/jobs/queue/internal.h"
 #include "ingest/store/store_nodes.h"
 
@@ -19,7 +18,6 @@ struct look {
     const char **busy; /* runs that have a job or an upload that just came */
     size_t busy_count;
     struct retention_catalogue catalogue;
-    int64_t now_s;
 };
 
 /* ---- what stays for now ---- */
@@ -106,7 +104,7 @@ static bool remove_for(struct look *look, enum retention_reason reason, struct e
         if (!measure(look, reason, &used_bytes, err)) {
             return false;
         }
-        at = retention_next(&look->catalogue, at, reason, &retention->rules, look->now_s,
+        at = retention_next(&look->catalogue, at, reason, &retention->rules, look->catalogue.now_s,
                             used_bytes);
         if (at == look->catalogue.run_count) {
             break;
@@ -148,7 +146,7 @@ static void free_arrivals(struct jobs *jobs)
 /* The lock is held, but not while it looks. */
 static void work(struct jobs *jobs)
 {
-    struct look look = {.jobs = jobs, .now_s = wall_clock_s()};
+    struct look look = {.jobs = jobs};
     struct err err = ERR_INIT;
     arena_init(&look.arena, 0);
     bool ok = read_busy(&look, &err);

@@ -1,4 +1,3 @@
-#include "ingest/base/wall_clock.h"
 #include "ingest/store/nodes/leases.h"
 #include "ingest/store/objects/blob_objects.h"
 
@@ -214,10 +213,11 @@ static bool set_received(void *context, struct db *db, struct err *err)
     struct arrived *arrived = context;
     struct db_stmt st;
     db_prepare(&st, db,
-               "UPDATE job SET received_at_s = ?, node = CASE WHEN attempts = 0 THEN '' ELSE node"
+               "UPDATE job SET received_at_s = " DB_CLOCK_S
+               ", node = CASE WHEN attempts = 0 THEN '' ELSE node"
                " END, lease_until_s = CASE WHEN attempts = 0 THEN 0 ELSE lease_until_s END"
                " WHERE id = ?");
-    db_put_int(&st, wall_clock_s());
+    db_put_clock(&st);
     db_put_int(&st, arrived->job_id);
     bool ok = db_run(&st, err);
     arrived->is_there = db_changes(db) > 0;

@@ -161,12 +161,21 @@ static bool purge_traces(const struct purge *purge, struct err *err)
  * of a taken-over upload, whose bytes it holds. */
 bool store_purge_jobs(struct store *store, struct err *err)
 {
+    struct db *db;
     int64_t now_s = wall_clock_s();
     int64_t changes;
     if (now_s - atomic_load(&store->jobs_purged_at_s) < DAY_S) {
         return true;
     }
     atomic_store(&store->jobs_purged_at_s, now_s);
+    if (!store_read_begin(store, &db, err)) {
+        return false;
+    }
+    bool ok = db_clock(db, &now_s, err);
+    store_read_end(store, db);
+    if (!ok) {
+        return false;
+    }
     do {
         if (!run_with_id(store,
                          "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE state IN ('done',"

@@ -195,7 +195,7 @@ static bool
 read_catalogue(struct db *db, struct arena *arena, struct retention_catalogue *out, struct err *err)
 {
     size_t run_count;
-    if (!count_runs(db, &run_count, &out->project_count, err)) {
+    if (!db_clock(db, &out->now_s, err) || !count_runs(db, &run_count, &out->project_count, err)) {
         return false;
     }
     out->run_count = 0;

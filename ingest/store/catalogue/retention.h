@@ -53,6 +53,7 @@ struct retention_project {
 struct retention_catalogue {
     struct retention_run *runs; /* oldest first */
     size_t run_count;
+    int64_t now_s; /* when it was read, by the clock of the database */
     struct retention_project *projects;
     size_t project_count;
 };

@@ -2,6 +2,7 @@
  * of columns. */
 #include "ingest/store/db/db.h"
 
+#include "ingest/base/wall_clock.h"
 #include "ingest/store/db/engine.h"
 #ifdef KS_HAS_LIBPQ
 #include "ingest/store/db/postgres/postgres.h"
@@ -291,6 +292,11 @@ void db_put_optional(struct db_stmt *st, int64_t value)
     }
 }
 
+void db_put_clock(struct db_stmt *st)
+{
+    db_put_optional(st, db_is_server(st->db) ? INT64_MIN : wall_clock_s());
+}
+
 void db_put_real(struct db_stmt *st, double value)
 {
     if (!st->failed) {
@@ -437,4 +443,10 @@ bool db_run_text(struct db *db, const char *sql, const char *text, struct err *e
     db_prepare(&st, db, sql);
     db_put_text(&st, text);
     return db_run(&st, err);
+}
+
+bool db_clock(struct db *db, int64_t *now_s, struct err *err)
+{
+    *now_s = wall_clock_s();
+    return !db_is_server(db) || db_read_int(db, "SELECT unixepoch()", now_s, err);
 }

@@ -2,7 +2,6 @@
 #include "ingest/base/files/file_remove.h"
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
-#include "ingest/base/wall_clock.h"
 #include "ingest/store/files/paths.h"
 #include "ingest/store/objects/blob_objects_internal.h"
 
@@ -71,9 +70,10 @@ bool results_object_delete(struct db *db, const char *key, const char *sha256_he
     struct db_stmt st;
     results_object_key(key, name);
     db_prepare(&st, db,
-               "INSERT INTO object (key, state, since_s, sha256) VALUES (?, 'deleting', ?, ?)");
+               "INSERT INTO object (key, state, since_s, sha256) VALUES (?, 'deleting', " DB_CLOCK_S
+               ", ?)");
     db_put_text(&st, name);
-    db_put_int(&st, wall_clock_s());
+    db_put_clock(&st);
     db_put_text(&st, sha256_hex);
     return db_run(&st, err);
 }

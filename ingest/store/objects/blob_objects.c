@@ -3,7 +3,6 @@
 #include "ingest/base/monotonic.h"
 #include "ingest/base/secret.h"
 #include "ingest/base/thread.h"
-#include "ingest/base/wall_clock.h"
 #include "ingest/store/objects/blob_check.h"
 #include "ingest/store/objects/blob_objects_internal.h"
 #include "ingest/store/schema/sums.h"
@@ -321,10 +320,10 @@ static bool set_state(struct db *db, void *context, struct err *err)
         return false;
     }
     db_prepare(&st, db,
-               "UPDATE object SET state = ?, since_s = ? WHERE key = ?"
+               "UPDATE object SET state = ?, since_s = " DB_CLOCK_S " WHERE key = ?"
                " AND state IN ('live', 'dying')");
     db_put_text(&st, row->state);
-    db_put_int(&st, wall_clock_s());
+    db_put_clock(&st);
     db_put_text(&st, row->key);
     bool ok = db_run(&st, err);
     row->is_changed = db_changes(db) > 0;
@@ -390,17 +389,18 @@ static bool set_live(struct db *db, void *context, struct err *err)
     const struct arrival *arrival = context;
     struct db_stmt st;
     db_prepare(&st, db,
-               "UPDATE object SET state = 'deleting', since_s = ? WHERE sha256 = ?"
+               "UPDATE object SET state = 'deleting', since_s = " DB_CLOCK_S " WHERE sha256 = ?"
                " AND state IN ('live', 'dying', 'damaged')");
-    db_put_int(&st, wall_clock_s());
+    db_put_clock(&st);
     db_put_text(&st, arrival->sha256_hex);
     if (!db_run(&st, err)) {
         return false;
     }
     db_prepare(&st, db,
-               "UPDATE object SET state = 'live', since_s = ?, sha256 = ?, size_bytes = ?, tag = ?"
+               "UPDATE object SET state = 'live', since_s = " DB_CLOCK_S
+               ", sha256 = ?, size_bytes = ?, tag = ?"
                " WHERE key = ? AND state = 'writing'");
-    db_put_int(&st, wall_clock_s());
+    db_put_clock(&st);
     db_put_text(&st, arrival->sha256_hex);
     db_put_int(&st, (int64_t)arrival->info->size_bytes);
     db_put_text(&st, arrival->info->tag);

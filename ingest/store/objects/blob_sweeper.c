@@ -2,7 +2,6 @@
  * does not answer whether it does again, and keeps the cache in its bounds. Nobody waits for it. */
 #include "ingest/base/monotonic.h"
 #include "ingest/base/thread.h"
-#include "ingest/base/wall_clock.h"
 #include "ingest/store/objects/blob_objects_internal.h"
 
 #include <stdlib.h>
@@ -11,6 +10,8 @@
 #define KEYS_MAX 256
 /* A server that was silent for so long is writing nothing any more. */
 #define WRITER_GONE_S 600
+/* DB_CLOCK_S, of the first parameter. */
+#define NOW "coalesce(?1, unixepoch())"
 
 struct batch {
     struct arena arena;
@@ -26,17 +27,17 @@ static bool end_dying(struct db *db, void *context, struct err *err)
     (void)context;
     /* Another server may have begun to need one. */
     db_prepare(&st, db,
-               "UPDATE object SET state = 'live', since_s = ?1 WHERE state = 'dying' AND"
-               " since_s <= ?1 - ?2 AND" BLOB_OBJECT_IS_NEEDED);
-    db_put_int(&st, wall_clock_s());
+               "UPDATE object SET state = 'live', since_s = " NOW " WHERE state = 'dying' AND"
+               " since_s <= " NOW " - ?2 AND" BLOB_OBJECT_IS_NEEDED);
+    db_put_clock(&st);
     db_put_int(&st, BLOB_DYING_S);
     if (!db_run(&st, err)) {
         return false;
     }
     db_prepare(&st, db,
-               "UPDATE object SET state = 'deleting', since_s = ?1 WHERE state = 'dying'"
-               " AND since_s <= ?1 - ?2");
-    db_put_int(&st, wall_clock_s());
+               "UPDATE object SET state = 'deleting', since_s = " NOW " WHERE state = 'dying'"
+               " AND since_s <= " NOW " - ?2");
+    db_put_clock(&st);
     db_put_int(&st, BLOB_DYING_S);
     return db_run(&st, err);
 }
@@ -120,10 +121,11 @@ static bool any_ends(struct store *store, bool *any, struct err *err)
     }
     db_prepare(&st, db,
                "SELECT EXISTS (SELECT 1 FROM object WHERE state = 'deleting'), EXISTS"
-               " (SELECT 1 FROM object WHERE state = 'dying' AND since_s <= ?), EXISTS"
-               " (SELECT 1 FROM object WHERE state = 'writing' AND node <> ? AND since_s <"
-               " unixepoch() - ?)");
-    db_put_int(&st, wall_clock_s() - BLOB_DYING_S);
+               " (SELECT 1 FROM object WHERE state = 'dying' AND since_s <= " NOW " - ?2), EXISTS"
+               " (SELECT 1 FROM object WHERE state = 'writing' AND node <> ?3 AND since_s <"
+               " unixepoch() - ?4)");
+    db_put_clock(&st);
+    db_put_int(&st, BLOB_DYING_S);
     db_put_text(&st, store->node);
     db_put_int(&st, WRITER_GONE_S);
     *any = false;

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -24,6 +25,8 @@ from servers.postgres import Postgres  # noqa: E402
 TAKEN_OVER_S = 45  # 30 of the claim, and what a loaded machine takes to notice it
 FILE_BYTES = 256 << 10  # a file of results that is smaller stands in its row
 SLOW_MEMBERS = 48  # seconds of reading
+LATE_S = 22  # without a heartbeat nothing is published after 20
+SWEEPS_S = 12  # of what nobody needs, two
 BALANCER_KNOWS_S = 14  # haproxy asks twice, and each time waits
 
 
@@ -34,7 +37,8 @@ def trace(number, repeat=1):
 
 class Node(Mortal):
     def __init__(self, cluster, name, *options, env=None):
-        super().__init__('--database-url', cluster.database.url, '--objects-url', 's3://%s/cluster' % s3.BUCKET if env else 'file://%s/objects' % cluster.folder,
+        in_s3 = env and 'AWS_ENDPOINT_URL_S3' in env
+        super().__init__('--database-url', cluster.database.url, '--objects-url', 's3://%s/cluster' % s3.BUCKET if in_s3 else 'file://%s/objects' % cluster.folder,
                          '--node-name', name, '--ingest-workers', '1', *options, data_dir=str(cluster.folder / name), env=env)
         self.name = name
 
@@ -66,6 +70,10 @@ class Cluster(unittest.TestCase):
 
     def nodes(self, count=2):
         return [self.enterContext(Node(self, 'n%d' % number)) for number in range(count)]
+
+    def sql(self, *texts):
+        commands = [word for text in texts for word in ('-c', text)]
+        return subprocess.run(['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', self.database.url, *commands], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 class Case(Cluster):
@@ -151,6 +159,48 @@ class Case(Cluster):
         time.sleep(2)
         self.assertEqual(first.names('run'), ['s0.json', 's1.json'])
         self.assertEqual(first.put('run', 'after.json', trace(3)).status, 201)
+
+    def test_a_late_server_publishes_nothing(self):
+        """One that cannot renew its claims, while it reaches the database and the objects: by itself, before another may have its jobs."""
+        late = self.enterContext(Node(self, 'late'))
+        self.assertEqual(late.put('run', 'before.json', trace(0)).status, 201)
+        self.sql("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF new.name = 'late' THEN RAISE EXCEPTION 'no heartbeat'; END IF; RETURN new; END $$",
+                 'CREATE TRIGGER refuse BEFORE UPDATE ON node FOR EACH ROW EXECUTE FUNCTION refuse()')
+        began = time.monotonic()
+        kinetoscope.until(lambda: 'no heartbeat' in late.log(), 'a heartbeat fails', 20)
+        self.assertEqual(late.put('run', 'in time.json', trace(1)).status, 201)
+        time.sleep(max(0, began + LATE_S - time.monotonic()))
+        answers = []
+        sender = threading.Thread(target=lambda: answers.append(late.put('run', 'late.json', trace(2))))
+        sender.start()
+        kinetoscope.until(lambda: self.sql("SELECT count(*) FROM job WHERE file_name = 'late.json' AND received_at_s > 0") == '1', 'its bytes are there', 20)
+        time.sleep(4)
+        self.assertEqual(self.sql('SELECT count(*) FROM upload WHERE published = 1'), '2')
+        other = self.enterContext(Node(self, 'other'))
+        self.sql("UPDATE job SET lease_until_s = unixepoch() WHERE state IN ('queued', 'running')")  # the rest of the 30 s
+        kinetoscope.until(lambda: self.sql("SELECT state FROM job WHERE file_name = 'late.json'") == 'done', 'the other one does it', TAKEN_OVER_S)
+        print('done elsewhere %.1f s after the last heartbeat' % (time.monotonic() - began))
+        sender.join()
+        self.assertEqual(answers[0].status, 201, answers[0].body)  # who waits for it hears of the other
+        self.sql('DROP TRIGGER refuse ON node')
+        self.assertEqual(other.names('run'), ['before.json', 'in time.json', 'late.json'])
+        kinetoscope.until(lambda: late.put('run', 'after.json', trace(3)).status in (200, 201), 'it publishes again', 20)
+
+    @unittest.skipUnless(kinetoscope.CLOCK, 'no library that moves the clock')
+    def test_a_clock_that_is_ahead_removes_nothing(self):
+        """Ages are told by the clock of the database."""
+        ahead = self.enterContext(Node(self, 'ahead', '--retain-days', '30', env=kinetoscope.clock_env(400 * 86400)))
+        right = self.enterContext(Node(self, 'right'))
+        self.assertEqual([node.put('run-%s' % node.name, 'a.json', trace(number)).status for number, node in enumerate((right, ahead))], [201, 201])
+        self.assertEqual(right.put('gone', 'b.json', trace(2)).status, 201)
+        self.assertEqual(right.ask('DELETE', '/api/v1/runs/gone').status, 204)
+        kinetoscope.until(lambda: self.sql("SELECT count(*) FROM duty AS d JOIN node AS n ON n.id = d.node WHERE n.name = 'ahead' AND d.name IN ('objects', 'retention')") == '2',
+                          'it has the duties', 20)
+        self.assertEqual(ahead.put('run-more', 'c.json', trace(3)).status, 201)  # has it look for what is too old
+        time.sleep(SWEEPS_S)
+        self.assertEqual(sorted(run['name'] for run in right.get('/api/v1/runs').json()['runs']), ['run-ahead', 'run-more', 'run-right'])
+        self.assertEqual(self.sql('SELECT state, count(*) FROM object GROUP BY 1 ORDER BY 1'), 'dying|1\nlive|3')
+        self.assertEqual(self.sql('SELECT count(*) FROM upload WHERE abs(uploaded_at_s - unixepoch()) > 3600'), '0')
 
     def test_a_server_that_stops_gives_back_what_waits(self):
         leaves = self.enterContext(Node(self, 'leaves', '--max-ratio', '0', '--ingest-workers', '2', '--ingest-memory', '16M', '--drain-seconds', '300'))
