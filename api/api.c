@@ -12,6 +12,7 @@
 #include "ingest/base/thread.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 /* Far above any sensible answer: an answer beyond it is refused with a hint at `limit`. */
 #define BODY_MAX_BYTES ((size_t)1 << 30)
@@ -58,6 +59,14 @@ void problem_members(struct json_write *w, const struct err *err)
     }
 }
 
+const char *problem_retry_after(void)
+{
+    static const char *const seconds[] = {"2", "3", "4", "5", "6", "7", "8", "9"};
+    unsigned char chance = 0;
+    (void)!getrandom(&chance, sizeof chance, GRND_NONBLOCK);
+    return seconds[chance % (sizeof seconds / sizeof *seconds)];
+}
+
 void api_problem(struct api_response *response, const struct err *err)
 {
     buf_free(&response->body);
@@ -71,7 +80,8 @@ void api_problem(struct api_response *response, const struct err *err)
     response->status = err_http_status(err->code);
     response->content_type = "application/problem+json";
     if (err->code == ERR_UNAVAILABLE || err->code == ERR_TOO_MANY) {
-        response->headers[response->header_count++] = (struct api_header){"Retry-After", "5"};
+        response->headers[response->header_count++] =
+            (struct api_header){"Retry-After", problem_retry_after()};
     }
     struct json_write w;
     jw_init(&w, &response->body, false);

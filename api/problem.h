@@ -9,4 +9,8 @@
  * object. */
 void problem_members(struct json_write *w, const struct err *err);
 
+/* What Retry-After says, in seconds: not to all clients that are refused at once the same, so that
+ * they do not all come back at once. */
+const char *problem_retry_after(void);
+
 #endif

@@ -1,5 +1,6 @@
 #include "server/auth/login.h"
 
+#include "api/problem.h"
 #include "api/query_string.h"
 #include "server/auth/audit.h"
 #include "server/auth/credentials.h"
@@ -150,7 +151,7 @@ static void send_page(const struct request_guard *guard,
     head_add(&head, "Cache-Control", "no-store");
     head_add(&head, "Content-Type", "text/html; charset=utf-8");
     if (status == 429) {
-        head_add(&head, "Retry-After", "5");
+        head_add(&head, "Retry-After", problem_retry_after());
     }
     if (head_send(&head, req, (int64_t)content.len) && !req->is_head) {
         (void)http_request_write(req, content.ptr, content.len);

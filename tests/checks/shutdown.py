@@ -66,7 +66,7 @@ class Shutdown(unittest.TestCase):
             kinetoscope.until(lambda: server.get('/readyz').status == 503, 'not ready')
             self.assertIsNone(server.process.poll())
             refused = server.get('/api/v1/runs')
-            self.assertEqual((refused.status, refused.headers['Retry-After']), (503, '5'))
+            self.assertEqual((refused.status, 2 <= int(refused.headers['Retry-After']) <= 9), (503, True))
             upload.sendall(content[1000:])
             self.assertIn(b' 201 ', read_answer(upload).split(b'\r\n')[0])
             upload.close()
