@@ -2,6 +2,7 @@
 """Uploads as objects (--objects-url): in a folder, in Ceph's object gateway where it can be installed, and in a peer that
 fails in ways a real one seldom does. Nothing that was acknowledged is lost when the program, the gateway or the cache
 goes; nothing is acknowledged that the objects do not have; what nobody needs is deleted. Alone: KINETOSCOPE_BIN=... """
+import collections
 import concurrent.futures
 import contextlib
 import functools
@@ -10,6 +11,7 @@ import http.client
 import json
 import pathlib
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -231,7 +233,7 @@ class Results(Case):
                     answer = self.check_overview(server, trace_id, 410)
                     self.assertIn(b'not in the objects', answer.body)
                     self.assertEqual(server.get('/api/v1/runs').status, 200)
-                with self.start() as server:
+                    # By itself, without a new start.
                     self.assertTrue(until(lambda: server.get('/api/v1/traces/%d/overview' % trace_id).status == 200))
                     self.assertEqual(self.answers(server, trace_id), before)
 
@@ -369,7 +371,7 @@ class Faults(Case):
             self.check_raw(server, trace_id, body)
 
     def test_what_does_not_pass_is_said(self):
-        said = {'skew': b'clock', 403: b'AWS_SECRET_ACCESS_KEY'}
+        said = {'skew': b'clock: it is 0 s ahead of theirs', 403: b'AWS_SECRET_ACCESS_KEY'}
         with self.serve_s3() as server:
             for number, (what, words) in enumerate(said.items()):
                 with self.subTest(what):
@@ -382,6 +384,34 @@ class Faults(Case):
 
     def upload_again(self, server, number):
         return server.put('run', '%d.json' % number, trace(400 + number)).status == 201
+
+    def test_a_bucket_that_is_gone_refuses_uploads(self):
+        """That is no fault of the client's: it is to send again later."""
+        for number, (pattern, size) in enumerate((('PUT', 1000), (r'POST .*\?uploads=', 36 * MB), ('partNumber', 36 * MB), ('POST .*uploadId', 36 * MB))):
+            with self.subTest(pattern), self.serve_s3() as server:
+                self.peer.faults[:] = [(pattern, 404)]
+                answer = self.upload(server, '%d.json' % number, trace(450 + number, size), 503)
+                self.assertIn('Retry-After', answer.headers)
+                self.assertEqual(self.peer.faults, [])
+
+    def test_requests_are_counted(self):
+        """What each costs in time and money: an upload, a cold read, one of what was lost here, and a start."""
+        asked = self.peer.requests
+        with self.serve_s3() as server:
+            asked.clear()
+            ids = [self.upload(server, '%d.json' % number, body).json()['id'] for number, body in enumerate((trace(900), trace(901, 36 * MB), large_trace(902)))]
+            kinds = collections.Counter(re.sub(r'/uploads/some/prefix/(\w+)/\S*?(\?\w+|$)\S*', r'\1\2', line) for line in asked if not re.search(r'^HEAD /uploads(\?|$)', line))
+        self.assertEqual(kinds, {'PUT raw': 2, 'POST raw?uploads': 1, 'PUT raw?partNumber': 3, 'POST raw?uploadId': 1, 'HEAD raw': 1, 'PUT results': 1})
+        shutil.rmtree(self.data_dir / 'results')
+        asked.clear()
+        with self.serve_s3() as server:
+            # A start lists nothing, and neither does a request.
+            self.assertEqual([line for line in asked if not re.search(r'^HEAD /uploads(\?|$)', line)], [])
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                statuses = list(pool.map(lambda _: server.get('/api/v1/traces/%d/overview' % ids[2]).status, range(16)))
+            self.assertEqual(set(statuses), {200})
+            self.assertEqual(len([line for line in asked if 'GET /uploads/some/prefix/results' in line]), 1, asked)
+            self.assertEqual([line for line in asked if 'list-type' in line or '?uploads' in line], [])
 
     def test_a_part_that_never_arrives_leaves_nothing(self):
         with self.serve_s3() as server:

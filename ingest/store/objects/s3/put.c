@@ -64,8 +64,16 @@ send(struct put *put, const struct s3_request *request, struct s3_answer *answer
     struct s3_request cancellable = *request;
     cancellable.key = put->key;
     cancellable.cancel = &put->cancelled;
-    return s3_send(put->place->client, &cancellable, answer, err) &&
-           (answer->status / 100 == 2 || s3_refused(answer, put->key, err));
+    if (!s3_send(put->place->client, &cancellable, answer, err)) {
+        return false;
+    }
+    /* No fault of who sends the bytes, who is to send them again. */
+    if (answer->status == 404) {
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the objects' server has no such bucket, or has given up the upload of %s",
+                       put->key);
+    }
+    return answer->status / 100 == 2 || s3_refused(answer, put->key, err);
 }
 
 /* ---- parts ---- */
