@@ -5,6 +5,7 @@ Alone: KINETOSCOPE_BIN=... """
 import json
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -55,6 +56,35 @@ class Case(unittest.TestCase):
                 done = subprocess.run([str(program)], env={**os.environ, 'KINETOSCOPE_TEST_DATABASE_URL': database.url},
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=kinetoscope.HANG_S)
                 self.assertEqual(done.returncode, 0, '%s:\n%s' % (program.name, done.stdout.decode()[-3000:]))
+
+    def test_a_database_without_a_standby_is_told_of(self):
+        """Once, at the start; failover.py has one with a standby."""
+        with self.database() as database, self.serve(database) as server:
+            self.assertEqual(server.log().count('the database has no synchronous standby'), 1)
+
+    def test_a_database_behind_tls(self):
+        """As deploy/cluster says: the server has to show a certificate of an authority that is known here."""
+        examples = {name: re.search(r'DATABASE_URL[:=] ?postgresql://\S+\?(\S+)sslrootcert=(/etc/ssl/certs/\S+)', (kinetoscope.ROOT / 'deploy/cluster' / name).read_text())
+                    for name in ('environment', 'kubernetes.yaml')}
+        self.assertEqual({name: found and found[1] for name, found in examples.items()}, {name: 'sslmode=verify-full&' for name in examples})
+        with self.database() as database:
+            certificate, key = pathlib.Path(database.data, 'server.crt'), pathlib.Path(database.data, 'server.key')
+            for common_name in ('another', 'localhost'):
+                subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=' + common_name, '-addext', 'subjectAltName=DNS:' + common_name,
+                                '-keyout', key, '-out', self.folder / (common_name + '.pem')], check=True, capture_output=True)
+            shutil.copy(self.folder / 'localhost.pem', certificate)
+            if database.user:
+                shutil.chown(key, database.user)
+            subprocess.run(['psql', '-q', database.url, '-c', 'ALTER SYSTEM SET ssl = on', '-c', 'SELECT pg_reload_conf()'], check=True, stdout=subprocess.DEVNULL)
+            url = database.url.replace('127.0.0.1', 'localhost') + '?sslmode=verify-full&sslrootcert=%s/' % self.folder
+            kinetoscope.until(lambda: subprocess.run(['psql', url + 'localhost.pem', '-c', ''], capture_output=True, check=False).returncode == 0, 'it speaks TLS', 20)
+            with self.serve(database, url=url + 'localhost.pem') as server:
+                self.assertEqual(server.put('run', 'a.json', self.trace(1)).status, 201)
+                used = "SELECT count(*) FILTER (WHERE ssl), count(*) FILTER (WHERE NOT ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'kinetoscope'"
+                with_tls, without = subprocess.run(['psql', '-Atq', database.url, '-c', used], check=True, stdout=subprocess.PIPE).stdout.decode().split('|')
+                self.assertEqual((int(with_tls) > 1, int(without)), (True, 0))
+            said = kinetoscope.run_program('token', 'list', '--data-dir', self.data_dir, '--database-url', url + 'another.pem')
+            self.assertEqual((said.returncode != 0, b'certificate verify failed' in said.stderr), (True, True), said.stderr)
 
     def test_a_killed_database_loses_nothing(self):
         with self.database() as database, self.serve(database) as server:
