@@ -78,6 +78,32 @@ class Documents(unittest.TestCase):
                 set_here = set(re.findall(r'KINETOSCOPE_[A-Z_]+', path.read_text()))
                 self.assertEqual(set_here - known, set(), path.name)
 
+    def test_options_in_the_guides_exist(self):
+        """Of every command that a guide for operators shows."""
+        guides = ('README.md', 'deploy/README.md', 'deploy/operating.md', 'deploy/cluster/README.md')
+        shown = [line for path in guides for line in re.findall(r'\bkinetoscope ((?:[a-z]+ )?[^`\n]*(?:\\\n[^`\n]*)*)', read(path)) if ' --' in ' ' + line]
+        self.assertGreater(len(shown), 12)
+        known = {}
+        for line in shown:
+            command = 'serve' if line.startswith('-') else line.split()[0]
+            if command not in known:
+                known[command] = set(re.findall(r'^  (--[a-z-]+)', kinetoscope.run_program('help', command).stdout.decode(), re.M))
+            self.assertEqual(set(re.findall(r'(?<![\w-])--[a-z][a-z-]+', line.split('`')[0])) - known[command], set(), line)
+
+    def test_examples_are_yaml(self):
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest('no PyYAML')
+        files = [path for path in (ROOT / 'deploy').rglob('*') if path.suffix in ('.yml', '.yaml')]
+        self.assertGreater(len(files), 5)
+        parts = {path.name: [part for part in yaml.safe_load_all(path.read_text()) if part] for path in files}
+        self.assertEqual([name for name, found in parts.items() if not found or not all(isinstance(part, dict) for part in found)], [])
+        # What a node is told of S3, the program reads.
+        read_here = set(re.findall(r'"(AWS_[A-Z0-9_]+)"', read('ingest/store/objects/s3/target.c')))
+        for path in [*files, ROOT / 'deploy/cluster/environment', ROOT / 'deploy/README.md']:
+            self.assertEqual(set(re.findall('AWS_[A-Z0-9_]+', path.read_text())) - read_here, set(), path.name)
+
     def test_options_named_in_words_exist(self):
         known = set()
         for command in ('serve', 'ingest', 'report', 'compare', 'cycles', 'token', 'backup', 'restore', 'version'):

@@ -240,8 +240,10 @@ class Case(unittest.TestCase):
             self.assertEqual(server.put('run', 'b.json', content + b' ').status, 201)
             said = log.read_bytes()[size:].decode()
         executed = said.count('LOG:  execute ')
-        print('%d statements and %d transactions an upload' % (executed, said.count('statement: COMMIT')))
+        writes = said.count('INSERT INTO commit_mark')
+        print('%d statements and %d transactions an upload, of which %d write' % (executed, said.count('statement: COMMIT'), writes))
         self.assertLess(executed, 80, said[-3000:])
+        self.assertLessEqual(writes, 8, said[-3000:])  # 5, and what its server does beside it
         # That the object is there, and that its job has arrived, is one transaction.
         between = said[said.index("UPDATE object SET state = 'live'"):said.index('UPDATE job SET received_at_s')]
         self.assertNotIn('COMMIT', between)

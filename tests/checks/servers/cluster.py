@@ -160,6 +160,20 @@ class Case(Cluster):
         self.assertEqual(first.names('run'), ['s0.json', 's1.json'])
         self.assertEqual(first.put('run', 'after.json', trace(3)).status, 201)
 
+    def test_a_job_whose_servers_died_three_times_fails_in_words(self):
+        """Its bytes are kept: the same upload again is analysed."""
+        first = self.enterContext(Node(self, 'first'))
+        job = first.asynchronous('run', 'a.json', trace(1, 2000))
+        first.kill()
+        self.assertEqual(self.sql("UPDATE job SET attempts = 3, lease_until_s = 0 WHERE state <> 'done' RETURNING id"), str(job))
+        other = self.enterContext(Node(self, 'other'))
+        self.assertEqual(other.await_job(job), 'failed')
+        self.assertRegex(other.get('/api/v1/jobs/%d' % job).json()['error']['detail'], 'ended in the middle of it, 3 times; the uploaded bytes are kept')
+        self.assertEqual(self.sql('SELECT state FROM object'), 'live')
+        self.assertEqual(other.put('run', 'a.json', trace(1, 2000)).status, 201)
+        self.assertEqual((other.names('run'), self.sql("SELECT count(*) FROM object WHERE state = 'live'")), (['a.json'], '1'))
+        first.restart()
+
     def test_a_late_server_publishes_nothing(self):
         """One that cannot renew its claims, while it reaches the database and the objects: by itself, before another may have its jobs."""
         late = self.enterContext(Node(self, 'late'))
