@@ -114,6 +114,29 @@ class Folder(Case):
             self.assertFalse((place / key).exists())
             self.assertEqual(list((place / '.writing').iterdir()), [])
 
+    def test_readers_of_what_the_cache_gives_up(self):
+        """A file that is open stays whole for who reads it, and the next one fetches it again."""
+        with self.serve('file://%s/place' % self.folder, None, '--objects-cache', '1') as server:
+            ids = [self.upload(server, '%d.json' % number, large_trace(number)).json()['id'] for number in (40, 41)]
+            paths = ['/api/v1/traces/%d/%s' % (number, what) for number in ids for what in ('trace.json.gz', 'operators', 'search?q=aten')]
+            before, wrong, trimmed, stop = {path: server.get(path).body for path in paths}, [], [], threading.Event()
+
+            def read(path):
+                while not stop.is_set():
+                    answer = server.get(path)
+                    if (answer.status, answer.body) != (200, before[path]):
+                        wrong.append((path, answer.status, answer.body[:300]))
+            with concurrent.futures.ThreadPoolExecutor(len(paths)) as pool:
+                for path in paths:
+                    pool.submit(read, path)
+                end = time.monotonic() + 12
+                while time.monotonic() < end:
+                    trimmed.append(not list((self.data_dir / 'results').rglob('*.db')))
+                    time.sleep(0.01)
+                stop.set()
+            self.assertEqual(wrong[:3], [])
+            self.assertIn(True, trimmed)
+
     def test_without_raw_nothing_stays(self):
         place = self.folder / 'place'
         with self.serve('file://%s' % place, None, '--retain-raw', 'no') as server:
