@@ -51,6 +51,7 @@ class Case(unittest.TestCase):
     def test_a_primary_that_goes(self):
         """--rounds N: in turn it is killed, stands still, changes places in order, and is restarted."""
         nodes = [self.enterContext(Node(self, 'n%d' % number)) for number in range(2)]
+        self.assertEqual([node.name for node in nodes if 'no synchronous standby' in node.log()], [])
         if not ROUNDS:
             self.go_through(nodes, 'run', lambda primary: primary.kill())
         for number in range(ROUNDS):
