@@ -1,8 +1,8 @@
 /** A grid of values as colours, on one canvas: pointer and keyboard go through its cells. */
 
 import { h, fill } from '../lib/dom.js';
-import { onTheme, token } from '../app/theme.js';
-import { sharpContext } from '../lib/canvas.js';
+import { token } from '../app/theme.js';
+import { keepPainted, sharpContext } from '../lib/canvas.js';
 import { channels } from '../lib/colours.js';
 import { walkable } from './chartpanel.js';
 
@@ -114,16 +114,11 @@ export function heatMap({ label, rows, columns, value, colour, text, hint, act, 
         walk.set(index);
         if (index >= 0) open(index);
     });
-    const sized = new ResizeObserver(paint);
-    sized.observe(canvas);
-    const forget = onTheme(repaint);
+    const stop = keepPainted(canvas, paint, repaint);
     fill(said, hint);
     return {
         root: h('div', { class: 'heat-box' }, axis('heat-rows', rows, ROW_NAMES, rowName), canvas, axis('heat-columns', columns, COLUMN_NAMES, columnName)),
         said, repaint,
-        destroy() {
-            sized.disconnect();
-            forget();
-        },
+        destroy: stop,
     };
 }

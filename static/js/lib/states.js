@@ -49,6 +49,25 @@ export function showFailure(root, error, retry) {
 }
 
 /**
+ * A box over what stays in sight, for the failure of a part of it.
+ * @param {() => void} retry
+ */
+export function troubleBox(retry) {
+    const root = h('div', { class: 'tl-trouble', hidden: true });
+    const hide = () => { root.hidden = true; };
+    return {
+        root, hide,
+        show(/** @type {unknown} */ error) {
+            root.hidden = false;
+            showFailure(root, error, () => {
+                hide();
+                retry();
+            });
+        },
+    };
+}
+
+/**
  * A modal question; resolves to whether it was answered with yes.
  * @param {{title: string, text: string, yes: string}} question
  * @returns {Promise<boolean>}

@@ -1,6 +1,7 @@
 /** Which columns a table shows, in which units, and how a cell prints its figure. */
 
-import { h, nameParts } from '../lib/dom.js';
+import { h, fill, nameParts } from '../lib/dom.js';
+import { menu } from '../lib/menu.js';
 import { shorten } from '../lib/names.js';
 import * as fmt from '../lib/fmt.js';
 
@@ -102,43 +103,19 @@ export function nameText(name) {
  * @param {(keys: string[] | null) => void} onChange null: back to those that fit
  */
 export function columnChooser(columns, shown, onChange) {
-    const list = h('div', { class: 'menu', role: 'group', 'aria-label': 'Columns', hidden: true });
-    const button = h('button', { class: 'button', type: 'button', 'aria-expanded': 'false', 'aria-haspopup': 'true', onclick: () => set(list.hidden) },
-        'Columns');
-    const root = h('div', {
-        class: 'menu-root',
-        onkeydown: (/** @type {KeyboardEvent} */ event) => {
-            if (event.key !== 'Escape' || list.hidden) return;
-            event.stopPropagation();
-            set(false);
-            button.focus();
-        },
-        onfocusout: (/** @type {FocusEvent} */ event) => {
-            if (!(event.relatedTarget instanceof Node) || !root.contains(event.relatedTarget)) set(false);
-        },
-    }, button, list);
-
-    /** @param {boolean} open */
-    function set(open) {
-        button.setAttribute('aria-expanded', String(open));
-        list.hidden = !open;
-        if (!open) return;
+    const { root, close } = menu('Columns', 'Columns', (list) => {
         const now = shown();
+        const change = () => onChange([...list.querySelectorAll('input')].filter((box) => box.checked).map((box) => box.value));
         const boxes = columns.filter(({ kind }) => kind !== 'name').map((column) => {
             const box = h('input', { type: 'checkbox', value: column.key, checked: now.includes(column.key), onchange: change });
             return h('label', { class: 'menu-item' }, box, column.label);
         });
-        list.replaceChildren(...boxes, h('button', { class: 'button small', type: 'button', onclick: () => {
+        fill(list, boxes, h('button', { class: 'button small', type: 'button', onclick: () => {
             onChange(null);
-            set(false);
-            button.focus();
+            close();
         } }, 'Reset columns'));
         list.querySelector('input')?.focus({ preventScroll: true });
         list.scrollIntoView({ block: 'nearest' });
-    }
-
-    function change() {
-        onChange([...list.querySelectorAll('input')].filter((box) => box.checked).map((box) => box.value));
-    }
+    });
     return root;
 }

@@ -1,8 +1,8 @@
 /** Where the bars of a flame graph stand, their colours and their picture. */
 
 import { token } from '../../app/theme.js';
-import { sharpContext } from '../../lib/canvas.js';
-import { categoryColour, roleColour, shadeBy, mix, inkOn, CATEGORIES } from '../../lib/colours.js';
+import { paintBars, THINNEST } from '../../charts/bars.js';
+import { categoryColour, roleColour, shadeBy, mix, CATEGORIES } from '../../lib/colours.js';
 import { readFrame } from '../../lib/frames.js';
 import { hashOf, shorten } from '../../lib/names.js';
 
@@ -10,18 +10,13 @@ import { hashOf, shorten } from '../../lib/names.js';
  * @typedef {{id: string, parent: number | null, depth: number, name: string, kind: string, library: boolean, total_ns: number, self_ns: number, calls: number,
  *     against_total_ns?: number, against_self_ns?: number, against_calls?: number}} FlameNode
  * @typedef {{by: string, weight: string, step: number | null, steps: number, node_count: number, against?: number, against_steps?: number, nodes: FlameNode[]}} FlameGraph
- * @typedef {{index: number, depth: number, from: number, to: number}} Bar from, to: 0..1 of the width
+ * @typedef {import('../../charts/bars.js').Bar} Bar
  */
 
 /** Height of a level, in CSS pixels. */
 export const BAR = 20;
 /** Browsers draw nothing on a canvas higher than 32,767 points, of which some screens have three to a CSS pixel. */
 const LEVELS_MAX = 500;
-/** Narrower parts of the width are nowhere to be seen. */
-const THINNEST = 1 / 20000;
-/** In CSS pixels: bars this wide are kept apart by a line, and those wide enough carry their name. */
-const APART = 3;
-const NAMED = 24;
 
 /** Time per step where both sides have steps, else in all. @param {FlameGraph} graph */
 export function perStep(graph) {
@@ -94,31 +89,12 @@ function colourOf(graph, node) {
  * @param {{graph: FlameGraph, bars: Bar[], at: number, found: Set<number> | null}} picture at: the chosen node, -1: none; found: what a search matches
  */
 export function paintFlame(canvas, { graph, bars, at, found }) {
-    const sharp = sharpContext(canvas);
-    if (!sharp) return;
-    const { context, width } = sharp;
-    context.font = `11px ${token('--font')}`;
-    context.textBaseline = 'middle';
     const ground = token('--bg');
-    for (const { index, depth, from, to } of bars) {
-        const [left, top, wide] = [from * width, depth * BAR, (to - from) * width];
-        const own = colourOf(graph, graph.nodes[index]);
-        const fill = found && !found.has(index) ? mix(own, ground, 0.8) : own;
-        context.fillStyle = fill;
-        context.fillRect(left, top, Math.max(0.5, wide - (wide > APART ? 1 : 0)), BAR - 1);
-        if (wide < NAMED) continue;
-        context.save();
-        context.beginPath();
-        context.rect(left, top, wide - 3, BAR);
-        context.clip();
-        context.fillStyle = inkOn(fill);
-        context.fillText(labelOf(graph.nodes[index]), left + 4, top + BAR / 2);
-        context.restore();
-    }
-    const chosen = bars.find(({ index }) => index === at);
-    if (!chosen) return;
-    const [left, top, wide] = [chosen.from * width, chosen.depth * BAR, Math.max(3, (chosen.to - chosen.from) * width - 1)];
-    context.strokeStyle = token('--ink');
-    context.lineWidth = 2;
-    context.strokeRect(left + 1, top + 1, wide - 2, BAR - 3);
+    paintBars(canvas, {
+        bars, at, height: BAR, font: 11, inset: 4, named: 24, label: (index) => labelOf(graph.nodes[index]),
+        colour: (index) => {
+            const own = colourOf(graph, graph.nodes[index]);
+            return found && !found.has(index) ? mix(own, ground, 0.8) : own;
+        },
+    });
 }

@@ -1,8 +1,8 @@
 /** A flame graph on a canvas: point, click or Enter to zoom, arrow keys to walk, Escape to go out. */
 
 import { h, fill } from '../../lib/dom.js';
-import { onTheme } from '../../app/theme.js';
-import { barPointer } from '../../charts/bar_pointer.js';
+import { keepPainted } from '../../lib/canvas.js';
+import { barPointer, barKeys } from '../../charts/bars.js';
 import { layout, paintFlame, labelOf, change, perStep, BAR } from './draw.js';
 import * as fmt from '../../lib/fmt.js';
 
@@ -50,45 +50,39 @@ export function flameCanvas({ zoom, out, choose }) {
         else fill(line, h('span', { class: 'strip-name', title: node.name }, labelOf(node)), h('span', { class: 'strip-figures' }, figures(index).join(' · ')));
     }
 
-    /** Where an arrow key leads, -1: nowhere. @param {string} key */
-    function target(key) {
-        const drawn = (/** @type {number[]} */ list) => list.filter((index) => bars.some((bar) => bar.index === index));
-        if (at < 0 || !graph) return bars[0]?.index ?? -1;
-        const { parent } = graph.nodes[at];
-        if (key === 'ArrowDown') return drawn(children[at])[0] ?? -1;
-        if (key === 'ArrowUp') return parent ?? -1;
-        const siblings = parent === null ? [at] : drawn(children[parent]);
-        if (key === 'Home' || key === 'End') return siblings[key === 'Home' ? 0 : siblings.length - 1];
-        return siblings[siblings.indexOf(at) + (key === 'ArrowRight' ? 1 : -1)] ?? -1;
+    /** @param {number} index */
+    function zoomTo(index) {
+        if (graph && index >= 0 && graph.nodes[index].kind !== 'root') {
+            if (index === 0) out();
+            else zoom(graph.nodes[index].id);
+        }
+        return true;
     }
 
     /** @param {number} index */
-    function zoomTo(index) {
-        if (!graph || index < 0 || graph.nodes[index].kind === 'root') return;
-        if (index === 0) out();
-        else zoom(graph.nodes[index].id);
-    }
-
-    canvas.addEventListener('keydown', (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        if (['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(event.key)) {
-            const next = target(event.key);
+    const parentOf = (index) => graph?.nodes[index].parent ?? -1;
+    barKeys(canvas, {
+        bars: () => bars,
+        at: () => at,
+        parent: parentOf,
+        children: (index) => children[index],
+        siblings: (index) => children[parentOf(index)] ?? [index],
+        choose: (index) => {
             pointer.forget();
-            if (next >= 0 && graph) {
-                at = next;
-                choose(graph.nodes[next].id);
-                tell();
-                paint();
-            }
-        } else if (event.key === 'Enter' && at > 0) zoomTo(at);
-        else if (event.key === 'Escape' || event.key === 'Backspace') out();
-        else return;
-        event.preventDefault();
+            if (index < 0 || !graph) return;
+            at = index;
+            choose(graph.nodes[index].id);
+            tell();
+            paint();
+        },
+        zoom: () => at > 0 && zoomTo(at),
+        out: () => {
+            out();
+            return true;
+        },
     });
 
-    const sizes = new ResizeObserver(paint);
-    sizes.observe(canvas);
-    const stopTheme = onTheme(paint);
+    const stopPainting = keepPainted(canvas, paint);
 
     return {
         root, line,
@@ -127,8 +121,7 @@ export function flameCanvas({ zoom, out, choose }) {
             return `${fmt.plural(matches.size, 'match', 'matches')}, ${whole > 0 ? fmt.share(time / whole) : fmt.time(time)} of the time`;
         },
         destroy() {
-            sizes.disconnect();
-            stopTheme();
+            stopPainting();
             pointer.stop();
         },
     };

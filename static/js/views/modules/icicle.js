@@ -4,10 +4,10 @@ import { h, fill, nameParts, swatch } from '../../lib/dom.js';
 import { categoryColour, CATEGORIES, shadeBy } from '../../lib/colours.js';
 import { hashOf } from '../../lib/names.js';
 import { setParams } from '../../app/router.js';
-import { onTheme } from '../../app/theme.js';
+import { keepPainted } from '../../lib/canvas.js';
 import { totalOf, selfOf, pathTo, typeOf, indexIn } from './tree.js';
 import { layout, paintIcicle, BAR } from './icicle_draw.js';
-import { barPointer } from '../../charts/bar_pointer.js';
+import { barPointer, barKeys } from '../../charts/bars.js';
 import * as fmt from '../../lib/fmt.js';
 
 /** @typedef {import('./tree.js').ModuleTree} ModuleTree */
@@ -100,38 +100,27 @@ export function icicle(tree, { device, tools, onChoose }) {
         setParams({ zoom: index < 0 ? null : index, at: index < 0 ? (at < 0 ? null : at) : index });
         // The crumb that had the focus may be gone.
         if (!document.activeElement || document.activeElement === document.body) canvas.focus({ preventScroll: true });
+        return true;
     }
 
     /** @param {number} index */
     const parentOf = (index) => tree.rows[index].parent ?? -1;
 
-    /** Where an arrow key leads, -1: nowhere. @param {string} key */
-    function target(key) {
-        const start = bars.some(({ index }) => index === at) ? at : -1;
-        if (start < 0) return bars[0]?.index ?? -1;
-        const drawn = (/** @type {number[]} */ list) => list.filter((index) => bars.some((bar) => bar.index === index));
-        if (key === 'ArrowDown') return drawn(tree.children[start])[0] ?? -1;
-        if (key === 'ArrowUp') return start === zoom ? -1 : parentOf(start);
-        const siblings = start === zoom ? [start] : drawn(parentOf(start) < 0 ? tree.roots : tree.children[parentOf(start)]);
-        if (key === 'Home' || key === 'End') return siblings[key === 'Home' ? 0 : siblings.length - 1];
-        return siblings[siblings.indexOf(start) + (key === 'ArrowRight' ? 1 : -1)] ?? -1;
-    }
-
-    canvas.addEventListener('keydown', (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        if (['ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Home', 'End'].includes(event.key)) {
-            const next = target(event.key);
+    barKeys(canvas, {
+        bars: () => bars,
+        at: () => (bars.some(({ index }) => index === at) ? at : -1),
+        parent: (index) => (index === zoom ? -1 : parentOf(index)),
+        children: (index) => tree.children[index],
+        siblings: (index) => (index === zoom ? [index] : parentOf(index) < 0 ? tree.roots : tree.children[parentOf(index)]),
+        choose: (index) => {
             pointer.forget();
-            if (next >= 0) onChoose(next);
-        } else if (event.key === 'Enter' && at >= 0) zoomTo(at);
-        else if ((event.key === 'Escape' || event.key === 'Backspace') && zoom >= 0) zoomTo(parentOf(zoom));
-        else return;
-        event.preventDefault();
+            if (index >= 0) onChoose(index);
+        },
+        zoom: () => at >= 0 && zoomTo(at),
+        out: () => zoom >= 0 && zoomTo(parentOf(zoom)),
     });
 
-    const sizes = new ResizeObserver(paint);
-    sizes.observe(canvas);
-    const stopTheme = onTheme(() => {
+    const stopPainting = keepPainted(canvas, paint, () => {
         paintKeys();
         paint();
     });
@@ -160,8 +149,7 @@ export function icicle(tree, { device, tools, onChoose }) {
         },
         destroy() {
             pointer.stop();
-            sizes.disconnect();
-            stopTheme();
+            stopPainting();
         },
     };
 }

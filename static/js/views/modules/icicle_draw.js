@@ -1,21 +1,14 @@
 /** Where the bars of nested modules stand, and their picture. */
 
-import { token } from '../../app/theme.js';
-import { sharpContext } from '../../lib/canvas.js';
-import { inkOn } from '../../lib/colours.js';
+import { paintBars, THINNEST } from '../../charts/bars.js';
 import { totalOf } from './tree.js';
 
-/** @typedef {{index: number, depth: number, from: number, to: number}} Bar from, to: 0..1 of the width */
+/** @typedef {import('../../charts/bars.js').Bar} Bar */
 
 /** Height of a level, in CSS pixels. */
 export const BAR = 26;
 /** Browsers draw nothing on a canvas higher than 32,767 points, of which some screens have three to a CSS pixel. What lies deeper shows by zooming. */
 const LEVELS_MAX = 400;
-/** Narrower parts of the width are nowhere to be seen. */
-const THINNEST = 1 / 20000;
-/** In CSS pixels: bars this wide are kept apart by a line, and those wide enough carry their name. */
-const APART = 3;
-const NAMED = 34;
 
 /**
  * Modules of one name and id share their figures, so those in a module may take more than itself: they then share its width.
@@ -63,33 +56,5 @@ function fitEnd(context, text, room) {
  * @param {{bars: Bar[], at: number, name: (index: number) => string, colour: (index: number) => string}} picture at: the chosen module, -1: none
  */
 export function paintIcicle(canvas, { bars, at, name, colour }) {
-    const sharp = sharpContext(canvas);
-    if (!sharp) return;
-    const { context, width } = sharp;
-    context.font = `12px ${token('--font')}`;
-    context.textBaseline = 'middle';
-    const ground = token('--bg');
-    for (const { index, depth, from, to } of bars) {
-        const [left, top, wide] = [from * width, depth * BAR, (to - from) * width];
-        const fill = colour(index);
-        context.fillStyle = fill;
-        context.fillRect(left, top, Math.max(0.5, wide - (wide > APART ? 1 : 0)), BAR - 1);
-        if (wide < NAMED) continue;
-        context.save();
-        context.beginPath();
-        context.rect(left, top, wide - 5, BAR);
-        context.clip();
-        context.fillStyle = inkOn(fill);
-        context.fillText(fitEnd(context, name(index), wide - 11), left + 6, top + BAR / 2);
-        context.restore();
-    }
-    const chosen = bars.find(({ index }) => index === at);
-    if (!chosen) return;
-    const [left, top, wide] = [chosen.from * width, chosen.depth * BAR, Math.max(3, (chosen.to - chosen.from) * width - 1)];
-    context.strokeStyle = ground;
-    context.lineWidth = 4;
-    context.strokeRect(left + 1.5, top + 1.5, wide - 3, BAR - 4);
-    context.strokeStyle = token('--ink');
-    context.lineWidth = 2;
-    context.strokeRect(left + 1, top + 1, wide - 2, BAR - 3);
+    paintBars(canvas, { bars, at, height: BAR, font: 12, inset: 6, named: 34, colour, label: (index, context, room) => fitEnd(context, name(index), room) });
 }

@@ -2,9 +2,9 @@
 
 import { h, fill, swatch } from '../../lib/dom.js';
 import { setParams } from '../../app/router.js';
-import { onTheme, token } from '../../app/theme.js';
+import { token } from '../../app/theme.js';
 import { walkable } from '../../charts/chartpanel.js';
-import { sharpContext } from '../../lib/canvas.js';
+import { keepPainted, sharpContext } from '../../lib/canvas.js';
 import { showFailure } from '../../lib/states.js';
 import * as api from './api.js';
 import * as fmt from '../../lib/fmt.js';
@@ -108,9 +108,7 @@ export function lanes(run, data, hasIdeal, signal) {
         walk.set(next);
     });
     canvas.addEventListener('pointerleave', () => show(-1));
-    const sized = new ResizeObserver(paint);
-    sized.observe(canvas);
-    const forget = onTheme(paint);
+    const stop = keepPainted(canvas, paint);
 
     /** @param {URLSearchParams} params */
     async function update(params) {
@@ -135,9 +133,6 @@ export function lanes(run, data, hasIdeal, signal) {
     return {
         root: h('section', { class: 'section' }, h('h2', null, hasIdeal ? 'One step, and the same without stragglers' : 'One step'), h('div', { class: 'table-tools' }, steps, replicas, keys), said, box),
         update,
-        destroy() {
-            sized.disconnect();
-            forget();
-        },
+        destroy: stop,
     };
 }

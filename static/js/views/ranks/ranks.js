@@ -2,7 +2,7 @@
 
 import { h, fill, debounce, swatch } from '../../lib/dom.js';
 import { setParams, traceHref } from '../../app/router.js';
-import { empty, showFailure, skeleton } from '../../lib/states.js';
+import { empty, showFailure, skeleton, troubleBox } from '../../lib/states.js';
 import { keyInput, showKeys } from '../timeline/keys.js';
 import { stage as makeStage } from '../timeline/canvas/stage.js';
 import { pointerInput } from '../timeline/input.js';
@@ -60,21 +60,14 @@ async function open(root, route, span, data, signal) {
     let ranks = inOrder(data.rows, route.params.get('by') ?? '');
     let by = route.params.get('by') ?? '';
     let seen = '';
-    const trouble = h('div', { class: 'tl-trouble', hidden: true });
-    const onError = (/** @type {unknown} */ error) => {
-        trouble.hidden = false;
-        showFailure(trouble, error, () => {
-            trouble.hidden = true;
-            state.panes.forEach(({ tiles }) => tiles.fetchMissing());
-        });
-    };
+    const trouble = troubleBox(() => state.panes.forEach(({ tiles }) => tiles.fetchMissing()));
     const onData = () => {
-        trouble.hidden = true;
+        trouble.hide();
         stage.invalidate();
     };
     /** @type {TimelineTracks} */
     const answer = { start_ns: 0, end_ns: data.end_ns, events: 0, flows: 0, tracks: data.rows.map(trackOf), steps: data.steps.map(({ step, ...times }) => ({ name: String(step), ...times })) };
-    const lanes = new RankLanes(run, span, answer, { onData, onError });
+    const lanes = new RankLanes(run, span, answer, { onData, onError: trouble.show });
     lanes.recolour(token);
     const place = () => ({ start: view.isAll ? null : Math.round(view.start), end: view.isAll ? null : Math.round(view.end), top: Math.round(stage.root.scrollTop) || null });
     const remember = debounce(() => setParams(place(), { replace: true }), REMEMBER_MS);
@@ -109,7 +102,7 @@ async function open(root, route, span, data, signal) {
         const [of, tracks] = await Promise.all([traces.trace(row.trace, signal), timeline.tracks(String(row.trace), signal)]);
         if (panes.has(rank)) return;
         panes.set(rank, state.panes.length);
-        state.panes.push({ id: String(row.trace), trace: of, answer: tracks, shift: row.shift_ns, tiles: new Tiles(String(row.trace), tracks, reader, { onData, onError }) });
+        state.panes.push({ id: String(row.trace), trace: of, answer: tracks, shift: row.shift_ns, tiles: new Tiles(String(row.trace), tracks, reader, { onData, onError: trouble.show }) });
     }
 
     const boxes = { slice: h('div', { class: 'tl-detail' }), range: h('div', { class: 'tl-detail' }), search: h('div', { class: 'tl-detail' }) };
@@ -180,7 +173,7 @@ async function open(root, route, span, data, signal) {
             h('div', { class: 'tl-buttons' }, h('button', { class: 'button', type: 'button', 'data-tip': 'Figures of what is in sight, by rank; or drag on the ruler', onclick: mark }, 'Select range'),
                 small('−', 'Zoom out', () => keys.step('s')), small('+', 'Zoom in', () => keys.step('w')), small('Fit', 'Fit the whole run', all), small('?', 'Keyboard shortcuts', showKeys))),
         h('p', { class: 'visually-hidden', id: 'tl-keys' }, 'W and S zoom, A and D move, arrows go from step to step; a button before each rank unfolds it.'),
-        h('div', { class: 'tl-stage' }, stage.root, trouble), below.root);
+        h('div', { class: 'tl-stage' }, stage.root, trouble.root), below.root);
     root.classList.add('tl-ready');
     const forget = onTheme(() => {
         lanes.recolour(token);
@@ -205,7 +198,7 @@ async function open(root, route, span, data, signal) {
             try {
                 await Promise.all([...wanted].map(unfold));
             } catch (error) {
-                if (!isAbort(error)) onError(error);
+                if (!isAbort(error)) trouble.show(error);
             }
             stage.arrange();
         }

@@ -1,9 +1,9 @@
 /** Blocks over time: a rectangle a block, from the event that took it to the one that gave it back, where its address lies. Its window is in the URL. */
 
 import { h, fill } from '../../lib/dom.js';
-import { onTheme } from '../../app/theme.js';
 import { setParams } from '../../app/router.js';
 import { isAbort, call } from '../../lib/api.js';
+import { keepPainted } from '../../lib/canvas.js';
 import { during } from '../../app/activity.js';
 import { blockUnder, paintBlocks, shadePicture, sortByColour } from './draw.js';
 import * as fmt from '../../lib/fmt.js';
@@ -164,9 +164,7 @@ export function blocksOverTime(trace, signal) {
         event.preventDefault();
         act();
     });
-    const sizes = new ResizeObserver(repaint);
-    sizes.observe(canvas);
-    const stopTheme = onTheme(() => {
+    const stopPainting = keepPainted(canvas, repaint, () => {
         build();
         repaint();
     });
@@ -211,8 +209,7 @@ export function blocksOverTime(trace, signal) {
             clearTimeout(resting);
             cancelAnimationFrame(frame);
             asked.abort();
-            sizes.disconnect();
-            stopTheme();
+            stopPainting();
         },
     };
 }

@@ -1,6 +1,7 @@
 /** Pointer and wheel on the canvas: drag pans, on the rulers or with Shift it selects a range; the wheel zooms or scrolls, as chosen. */
 
-import { h } from '../../lib/dom.js';
+import { h, fill } from '../../lib/dom.js';
+import { menu } from '../../lib/menu.js';
 import { preference, prefer } from '../../lib/preferences.js';
 
 /** A drag over less is a click. */
@@ -151,25 +152,6 @@ export function optionsMenu({ onOrder }) {
     });
     const wheels = choice('Mouse wheel', WHEELS, (wheel) => prefer('timeline-wheel', wheel));
     wheels.show(wheelChoice());
-    const list = h('div', { class: 'menu', role: 'group', 'aria-label': 'View options', tabindex: '-1', hidden: true }, orders.root, wheels.root);
-    const button = h('button', { class: 'button', type: 'button', 'aria-expanded': 'false', 'aria-haspopup': 'true', onclick: () => set(list.hidden) }, 'View');
-    /** @type {HTMLElement} */
-    const root = h('div', {
-        class: 'menu-root',
-        onkeydown: (/** @type {KeyboardEvent} */ event) => {
-            if (event.key !== 'Escape' || list.hidden) return;
-            event.stopPropagation();
-            set(false);
-            button.focus();
-        },
-        onfocusout: (/** @type {FocusEvent} */ event) => {
-            if (event.relatedTarget instanceof Node && !root.contains(event.relatedTarget)) set(false);
-        },
-    }, button, list);
-    /** @param {boolean} open */
-    function set(open) {
-        button.setAttribute('aria-expanded', String(open));
-        list.hidden = !open;
-    }
+    const { root } = menu('View', 'View options', (list) => fill(list, orders.root, wheels.root));
     return { root, show: orders.show };
 }

@@ -2,7 +2,7 @@
 
 import { h, fill, debounce } from '../../lib/dom.js';
 import { current, setParams, traceHref } from '../../app/router.js';
-import { empty, showFailure } from '../../lib/states.js';
+import { empty, troubleBox } from '../../lib/states.js';
 import { hasView } from '../../app/trace_views.js';
 import { placeKey, placeParams, rangeParam, readAddress } from './address.js';
 import { optionsMenu, orderFrom, pointerInput } from './input.js';
@@ -62,24 +62,16 @@ async function open(root, route, signal, trace, answer, reader) {
         lane.look();
         if (placeKey(current().params) !== placeKey(asParams(placeParams(stage)))) setParams(placeParams(stage), { replace: true }); // The order of the parameters is the link's.
     }, REMEMBER_MS);
-    const trouble = h('div', { class: 'tl-trouble', hidden: true });
-    /** @param {unknown} error of a window: what is there stays in sight */
-    const onError = (error) => {
-        trouble.hidden = false;
-        showFailure(trouble, error, () => {
-            trouble.hidden = true;
-            state.panes.forEach(({ tiles }) => tiles.fetchMissing());
-        });
-    };
+    const trouble = troubleBox(() => state.panes.forEach(({ tiles }) => tiles.fetchMissing()));
     const onData = () => {
-        trouble.hidden = true;
+        trouble.hide();
         stage.invalidate();
         selection.refresh();
     };
     const stage = makeStage({ onCollapse: fold, onView: () => remember() });
     const { state, view } = stage;
     /** @param {string} id @param {Trace} of @param {TimelineTracks} tracks @param {number} shift */
-    const pane = (id, of, tracks, shift) => ({ id, trace: of, answer: tracks, shift, tiles: new Tiles(id, tracks, reader, { onData, onError }) });
+    const pane = (id, of, tracks, shift) => ({ id, trace: of, answer: tracks, shift, tiles: new Tiles(id, tracks, reader, { onData, onError: trouble.show }) });
     const light = (found = state.found) => stage.light(search.active() ? search.lit : path.lit(), found);
     const boxes = { slice: h('div', { class: 'tl-detail' }), gap: h('div', { class: 'tl-detail' }), range: h('div', { class: 'tl-detail' }), search: h('div', { class: 'tl-detail' }) };
     const find = (/** @type {string} */ name) => setParams({ q: searchWord(name), tab: 'search' });
@@ -174,7 +166,7 @@ async function open(root, route, signal, trace, answer, reader) {
                 options.root, small('?', 'Keyboard shortcuts', showKeys)),
             pinnedNotes(trace, 'window', signal, inSight)),
         h('p', { class: 'visually-hidden', id: 'tl-keys' }, KEYS.map(([key, text]) => `${key}: ${text}`).join('; ')),
-        h('div', { class: 'tl-stage' }, stage.root, trouble), below.root);
+        h('div', { class: 'tl-stage' }, stage.root, trouble.root), below.root);
     root.classList.add('tl-ready');
     state.panes = [pane(route.id, trace, answer, 0)];
     state.order = orderFrom(route.params.get('tracks'));
@@ -210,7 +202,7 @@ async function open(root, route, signal, trace, answer, reader) {
         try {
             await follow(next);
         } catch (error) {
-            if (!traces.isAbort(error)) onError(error);
+            if (!traces.isAbort(error)) trouble.show(error);
         }
         if (address !== next) return;
         if (placeKey(params) !== seen && placeKey(params) !== placeKey(asParams(placeParams(stage)))) place(next);

@@ -6,7 +6,7 @@ import { segmented } from '../../table/rowtable.js';
 import { setParams } from '../../app/router.js';
 import { showFailure } from '../../lib/states.js';
 import { shorten } from '../../lib/names.js';
-import { onTheme } from '../../app/theme.js';
+import { keepPainted } from '../../lib/canvas.js';
 import { CLASSES } from './classes.js';
 import { paintStrip, AXIS } from './strip_draw.js';
 import { stripKeys } from './strip_keys.js';
@@ -194,9 +194,7 @@ export function strip(data, { id, onKernel }) {
         band.hidden = true;
     });
     canvas.addEventListener('dblclick', () => show(null));
-    const sizes = new ResizeObserver(paint);
-    sizes.observe(canvas);
-    const stopTheme = onTheme(() => {
+    const stopPainting = keepPainted(canvas, paint, () => {
         paintKeys();
         paint();
     });
@@ -245,8 +243,7 @@ export function strip(data, { id, onKernel }) {
         destroy() {
             remember.cancel();
             cancelAnimationFrame(frame);
-            sizes.disconnect();
-            stopTheme();
+            stopPainting();
         },
     };
 }
