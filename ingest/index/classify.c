@@ -166,7 +166,6 @@ bool index_classify(struct trace_index *index)
         index->class[i] = class;
         index->class_count[class]++;
     }
-    scratch_free(by_class);
-    scratch_free(meaning);
+    SCRATCH_FREE(by_class, meaning);
     return ok;
 }

@@ -34,19 +34,8 @@ void index_drop_in_time(struct trace_index *index)
 void index_free(struct trace_index *index)
 {
     index_drop_in_time(index);
-    scratch_free(index->class);
-    scratch_free(index->parent);
-    scratch_free(index->end);
-    scratch_free(index->self_ns);
-    scratch_free(index->launch);
-    scratch_free(index->op);
-    scratch_free(index->step);
-    scratch_free(index->in_order);
-    scratch_free(index->launched);
-    scratch_free(index->device_work);
-    scratch_free(index->threads);
-    scratch_free(index->streams);
-    scratch_free(index->steps);
-    scratch_free(index->track_thread);
+    SCRATCH_FREE(index->class, index->parent, index->end, index->self_ns, index->launch, index->op,
+                 index->step, index->in_order, index->launched, index->device_work, index->threads,
+                 index->streams, index->steps, index->track_thread);
     *index = (struct trace_index){.trace = NULL};
 }

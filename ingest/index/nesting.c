@@ -161,7 +161,6 @@ bool index_nest(struct trace_index *index)
     for (uint32_t t = 0; ok && t < index->thread_count; t++) {
         ok = nest_thread(&n, index->threads[t].events);
     }
-    scratch_free(n.covered);
-    scratch_free(n.operators);
+    SCRATCH_FREE(n.covered, n.operators);
     return ok;
 }

@@ -447,9 +447,7 @@ static bool sort_wide_pairs(int64_t *keys, uint32_t *items, size_t count)
         keys[i] = old_keys[places[i]];
         items[i] = old_items[places[i]];
     }
-    scratch_free(places);
-    scratch_free(old_keys);
-    scratch_free(old_items);
+    SCRATCH_FREE(places, old_keys, old_items);
     return ok;
 }
 

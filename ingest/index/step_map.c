@@ -45,8 +45,7 @@ bool step_map_build(struct step_map *map, const struct index_step *steps, uint32
 
 void step_map_free(struct step_map *map)
 {
-    scratch_free(map->from_ns);
-    scratch_free(map->step);
+    SCRATCH_FREE(map->from_ns, map->step);
     *map = (struct step_map){.count = 0};
 }
 

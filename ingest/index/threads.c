@@ -267,8 +267,7 @@ static bool find_streams(struct trace_index *index)
     if (ok) {
         fill_streams(&s, work);
     }
-    scratch_free(work);
-    scratch_free(s.stream_of);
+    SCRATCH_FREE(work, s.stream_of);
     key_map_free(&s.numbers);
     key_map_free(&s.keys);
     return ok;

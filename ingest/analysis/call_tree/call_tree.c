@@ -154,8 +154,7 @@ bool call_write_close(struct call_writing *w, bool ok, struct call_tree **out)
     if (ok) {
         w->out->source = (struct column_source){.read = call_rows_read, .context = w->rows};
     }
-    scratch_free(w->names);
-    scratch_free(w->threads);
+    SCRATCH_FREE(w->names, w->threads);
     *out = ok ? w->out : NULL;
     return ok;
 }

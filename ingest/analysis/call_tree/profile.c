@@ -105,8 +105,6 @@ bool call_write_profile(struct call_writing *w)
         return true;
     }
     bool ok = collect(&profile, w->sel) && (profile.count == 0 || write_thread(w, &profile));
-    scratch_free(profile.events);
-    scratch_free(profile.open_row);
-    scratch_free(profile.open_event);
+    SCRATCH_FREE(profile.events, profile.open_row, profile.open_event);
     return ok;
 }

@@ -294,10 +294,8 @@ void call_rows_drop_partners(struct call_rows *rows)
 
 void call_rows_free(struct call_rows *rows)
 {
-    scratch_free(rows->from);
-    scratch_free(rows->end);
+    SCRATCH_FREE(rows->from, rows->end);
     call_rows_drop_partners(rows);
-    scratch_free(rows->others);
-    scratch_free(rows->name_index);
+    SCRATCH_FREE(rows->others, rows->name_index);
     *rows = (struct call_rows){.tree = NULL};
 }

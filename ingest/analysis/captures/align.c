@@ -136,8 +136,7 @@ static bool try_streams(struct aligning *a, const struct capture_root *root, enu
         *out = align_streams(a, root);
     }
     bool has_memory = a->next != NULL && a->heads != NULL;
-    scratch_free(a->next);
-    scratch_free(a->heads);
+    SCRATCH_FREE(a->next, a->heads);
     return has_memory;
 }
 

@@ -309,10 +309,7 @@ static bool read_index(struct reading *r)
     if (ok) {
         read_attention(r);
     }
-    scratch_free((void *)r->text_of);
-    scratch_free(r->begins);
-    scratch_free(r->ends);
-    scratch_free(r->launches);
+    SCRATCH_FREE((void *)r->text_of, r->begins, r->ends, r->launches);
     return ok;
 }
 

@@ -366,11 +366,7 @@ static bool list_streams(struct causes *causes)
               sort_by_key(keys.order, count, keys.ts_ns) &&
               sort_by_key(keys.order, count, keys.stream) &&
               sort_by_key(keys.order, count, keys.device) && write_streams(causes, &keys);
-    scratch_free(keys.ts_ns);
-    scratch_free(keys.stream);
-    scratch_free(keys.device);
-    scratch_free(keys.events);
-    scratch_free(keys.order);
+    SCRATCH_FREE(keys.ts_ns, keys.stream, keys.device, keys.events, keys.order);
     return ok;
 }
 
@@ -407,18 +403,13 @@ bool causes_device_work(const struct causes *causes,
     for (uint32_t i = 0; ok && i < *count; i++) {
         work[i] = unsorted[order[i]];
     }
-    scratch_free(number);
-    scratch_free(order);
+    SCRATCH_FREE(number, order);
     return ok && sort_by_key(work, *count, causes->trace->events.ts_ns);
 }
 
 void causes_free(struct causes *causes)
 {
-    scratch_free(causes->role);
-    scratch_free(causes->names);
-    scratch_free(causes->launch);
-    scratch_free(causes->by_stream);
-    scratch_free(causes->streams);
+    SCRATCH_FREE(causes->role, causes->names, causes->launch, causes->by_stream, causes->streams);
 }
 
 /* ---- figures ---- */

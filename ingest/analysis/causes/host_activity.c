@@ -143,8 +143,7 @@ struct host_activity *host_activity_create(const struct causes *causes)
 
 static void free_thread(struct thread *thread)
 {
-    scratch_free(thread->stretches.items);
-    scratch_free(thread->until);
+    SCRATCH_FREE(thread->stretches.items, thread->until);
     for (unsigned kind = 0; kind < STORED_KINDS; kind++) {
         if (thread->has_longest[kind]) {
             segment_tree_free(&thread->longest[kind]);
@@ -160,10 +159,7 @@ void host_activity_destroy(struct host_activity *activity)
     for (uint32_t i = 0; activity->threads != NULL && i < activity->thread_count; i++) {
         free_thread(&activity->threads[i]);
     }
-    scratch_free(activity->threads);
-    scratch_free(activity->events);
-    scratch_free(activity->thread_of_track);
-    scratch_free(activity);
+    SCRATCH_FREE(activity->threads, activity->events, activity->thread_of_track, activity);
 }
 
 /* ---- stretches of a thread ---- */
@@ -397,9 +393,7 @@ static bool build_thread(struct host_activity *activity, struct thread *thread)
     bool ok = walk.stack != NULL && walk.loading != NULL &&
               sort_stable(events, count, compare_nesting, &activity->causes->trace->events) &&
               walk_thread(&walk, events, count, &thread->stretches) && sum_kinds(thread);
-    scratch_free(walk.stack);
-    scratch_free(walk.loading);
-    scratch_free(walk.top.items);
+    SCRATCH_FREE(walk.stack, walk.loading, walk.top.items);
     thread->is_built = ok;
     return ok;
 }

@@ -254,8 +254,7 @@ choose_gaps(struct analysis *a, const struct idle_gaps_request *request, struct 
             a->gaps[a->gap_count++] = a->gaps[i];
         }
     }
-    scratch_free(order);
-    scratch_free(is_out);
+    SCRATCH_FREE(order, is_out);
     return ok;
 }
 

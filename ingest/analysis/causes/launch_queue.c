@@ -217,15 +217,11 @@ bool launch_queue_build(struct launch_queue *queue, const struct causes *causes)
     id_map_init(&b.by_correlation);
     bool ok = group_work(&b) && number_streams(&b) && pair_all(&b) && measure(queue, causes);
     id_map_free(&b.by_correlation);
-    scratch_free(b.group_first);
-    scratch_free(b.work);
-    scratch_free(b.stream_of);
+    SCRATCH_FREE(b.group_first, b.work, b.stream_of);
     return ok;
 }
 
 void launch_queue_free(struct launch_queue *queue)
 {
-    scratch_free(queue->pairs);
-    scratch_free(queue->points);
-    scratch_free(queue->length);
+    SCRATCH_FREE(queue->pairs, queue->points, queue->length);
 }

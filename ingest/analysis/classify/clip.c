@@ -118,8 +118,7 @@ static bool put_in_order(struct trace *trace, struct covering *c)
     if (ok) {
         move_rows(trace, c, rows, place_of);
     }
-    scratch_free(rows);
-    scratch_free(place_of);
+    SCRATCH_FREE(rows, place_of);
     return ok;
 }
 
@@ -153,8 +152,7 @@ static bool order_covering(struct trace *trace, int64_t from_ns, int64_t to_ns)
         ok = !covers || add_covering(&c, i);
     }
     ok = ok && put_in_order(trace, &c);
-    scratch_free(c.places);
-    scratch_free(c.order);
+    SCRATCH_FREE(c.places, c.order);
     return ok;
 }
 

@@ -244,8 +244,6 @@ bool classify_events(struct event_classes *sel,
 void classify_free(struct event_classes *sel)
 {
     names_free(&sel->names);
-    scratch_free(sel->class);
-    scratch_free(sel->listed);
-    scratch_free(sel->own_name);
+    SCRATCH_FREE(sel->class, sel->listed, sel->own_name);
     *sel = (struct event_classes){0};
 }

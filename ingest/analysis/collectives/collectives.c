@@ -240,15 +240,12 @@ bool collectives_collect(struct collectives *out,
     id_map_init(&c.ids);
     bool ok = read_args(&c) && find_marks(&c) && find_work(&c) && find_annotations(&c);
     id_map_free(&c.ids);
-    scratch_free(c.args_of);
-    scratch_free(c.marks);
-    scratch_free(c.around);
+    SCRATCH_FREE(c.args_of, c.marks, c.around);
     return ok;
 }
 
 void collectives_free(struct collectives *out)
 {
-    scratch_free(out->items);
-    scratch_free(out->work);
+    SCRATCH_FREE(out->items, out->work);
     *out = (struct collectives){0};
 }

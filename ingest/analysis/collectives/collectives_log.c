@@ -163,8 +163,7 @@ bool collectives_log(struct collective_log **out,
         }
         collective_log_find_steps(l.log, sel, events, steps);
     }
-    scratch_free(l.order);
-    scratch_free(l.place);
+    SCRATCH_FREE(l.order, l.place);
     *out = ok ? l.log : NULL;
     return ok;
 }

@@ -172,8 +172,7 @@ static bool match_by_name(struct distributed *out)
             match_row(out, cells);
         }
     }
-    scratch_free(op);
-    scratch_free(n.seen);
+    SCRATCH_FREE(op, n.seen);
     key_map_free(&n.rows);
     strtab_destroy(n.names);
     return ok;
@@ -234,10 +233,7 @@ struct grouping {
 static void grouping_free(struct grouping *g)
 {
     key_map_free(&g->keys);
-    scratch_free(g->group_of);
-    scratch_free(g->op_count);
-    scratch_free(g->ops);
-    scratch_free(g->room);
+    SCRATCH_FREE(g->group_of, g->op_count, g->ops, g->room);
 }
 
 static bool grouping_init(struct grouping *g, const struct distributed_worker *worker)

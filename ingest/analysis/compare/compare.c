@@ -176,8 +176,7 @@ pair_kinds(struct run *run, enum cycle_kind base, enum cycle_kind candidate, str
         ok = ok && pairing.roles[side] != NULL;
     }
     ok = ok ? add_pairing(run, &pairing, err) : err_set(err, ERR_NO_MEMORY, "out of memory");
-    scratch_free(pairing.roles[SIDE_BASE]);
-    scratch_free(pairing.roles[SIDE_CANDIDATE]);
+    SCRATCH_FREE(pairing.roles[SIDE_BASE], pairing.roles[SIDE_CANDIDATE]);
     return ok;
 }
 
@@ -436,8 +435,7 @@ bool compare_run(struct arena *arena,
     for (uint32_t i = 0; run.stats != NULL && i < run.pool.role_count; i++) {
         role_stats_free(&run.stats[i]);
     }
-    scratch_free(run.stats);
-    scratch_free(run.pairs);
+    SCRATCH_FREE(run.stats, run.pairs);
     pool_free(&run.pool);
     return ok;
 }

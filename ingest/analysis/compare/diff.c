@@ -337,9 +337,7 @@ bool diff_build(struct diff *out,
     void *nodes = out->nodes;
     ok = keep(arena, &nodes, out->node_count * sizeof *out->nodes) && ok;
     out->nodes = nodes;
-    scratch_free(b.gaps);
-    scratch_free(b.next_of);
-    scratch_free(b.first_of);
+    SCRATCH_FREE(b.gaps, b.next_of, b.first_of);
     return ok;
 }
 

@@ -281,10 +281,7 @@ static bool order_keys(struct build *build)
         pool->key_count = count;
         renumber(pool, new_number);
     }
-    scratch_free(copies);
-    scratch_free(rank);
-    scratch_free(new_number);
-    scratch_free(sorted);
+    SCRATCH_FREE(copies, rank, new_number, sorted);
     return ok;
 }
 
@@ -335,8 +332,7 @@ static bool order_roles(struct build *build)
         }
     }
     pool->role_count = ok ? count : 0;
-    scratch_free(new_number);
-    scratch_free(sorted);
+    SCRATCH_FREE(new_number, sorted);
     return ok;
 }
 
@@ -434,18 +430,10 @@ void pool_free(struct pool *pool)
 {
     for (int side = 0; side < SIDE_COUNT; side++) {
         struct pool_rows *rows = &pool->rows[side];
-        scratch_free(rows->key);
-        scratch_free(rows->role);
-        scratch_free(rows->cycle);
-        scratch_free(rows->beta);
-        scratch_free(rows->mu);
-        scratch_free(rows->duration_us);
-        scratch_free(rows->type);
-        scratch_free(rows->order);
-        scratch_free(pool->cycles[side]);
+        SCRATCH_FREE(rows->key, rows->role, rows->cycle, rows->beta, rows->mu, rows->duration_us,
+                     rows->type, rows->order, pool->cycles[side]);
     }
-    scratch_free(pool->keys);
-    scratch_free(pool->roles);
+    SCRATCH_FREE(pool->keys, pool->roles);
     device_order_free(&pool->devices);
     *pool = (struct pool){0};
 }

@@ -264,8 +264,7 @@ static bool fill_q(struct comparison_row *rows, size_t count)
             *q_of(&rows[i], (enum tested)tested) = q[i];
         }
     }
-    scratch_free(p);
-    scratch_free(q);
+    SCRATCH_FREE(p, q);
     return ok;
 }
 
@@ -311,8 +310,7 @@ static uint32_t *order_by_score(const struct comparison_row *rows, size_t count)
             order[at++] = (uint32_t)i;
         }
     }
-    scratch_free(numbers);
-    scratch_free(reversed);
+    SCRATCH_FREE(numbers, reversed);
     return order;
 }
 
@@ -328,8 +326,7 @@ static bool sort_rows(struct comparison *out,
     out->rows = arena_calloc(arena, count, sizeof *out->rows);
     *places = scratch_alloc(count, sizeof **places);
     if (order == NULL || out->rows == NULL || *places == NULL) {
-        scratch_free(order);
-        scratch_free(*places);
+        SCRATCH_FREE(order, *places);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -362,7 +359,6 @@ bool compare_rows_build(struct comparison *out,
     }
     out->row_count = count;
     ok = ok && fill_q(rows, count) && sort_rows(out, arena, rows, row_places, places);
-    scratch_free(rows);
-    scratch_free(row_places);
+    SCRATCH_FREE(rows, row_places);
     return ok;
 }

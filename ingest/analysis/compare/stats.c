@@ -221,10 +221,7 @@ bool role_stats_build(struct role_stats *stats,
 
 void role_stats_free(struct role_stats *stats)
 {
-    scratch_free(stats->triplets);
-    scratch_free(stats->values[STAT_BETA]);
-    scratch_free(stats->values[STAT_MU]);
-    scratch_free(stats->places);
-    scratch_free(stats->cycle_us);
+    SCRATCH_FREE(stats->triplets, stats->values[STAT_BETA], stats->values[STAT_MU], stats->places,
+                 stats->cycle_us);
     *stats = (struct role_stats){0};
 }

@@ -79,7 +79,6 @@ bool step_change_of(const struct trace_results *const sides[SIDE_COUNT], struct 
         }
     }
     ok = ok && (!out->per_step || test(out, values));
-    scratch_free(values[SIDE_BASE]);
-    scratch_free(values[SIDE_CANDIDATE]);
+    SCRATCH_FREE(values[SIDE_BASE], values[SIDE_CANDIDATE]);
     return ok;
 }

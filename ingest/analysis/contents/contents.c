@@ -291,8 +291,7 @@ static bool measure_devices(const struct trace *trace, struct arena *arena, stru
         end = end_of_device(&records, i);
         ok = measure_device(&records, i, end, &out->devices[out->device_count++]);
     }
-    scratch_free(records.items);
-    scratch_free(records.device);
+    SCRATCH_FREE(records.items, records.device);
     return ok;
 }
 

@@ -171,9 +171,7 @@ static bool write_events(struct analysis *a)
         ok = write_event(a, order[i], texts, &a->out->events[i]);
     }
     a->out->event_count = ok ? count : 0;
-    scratch_free(is_there);
-    scratch_free(order);
-    scratch_free(texts);
+    SCRATCH_FREE(is_there, order, texts);
     return ok;
 }
 
@@ -317,8 +315,7 @@ static bool sum_names(struct analysis *a, struct name_sum **out, uint32_t *count
             sums[(*count)++] = (struct name_sum){i, by_name[i]};
         }
     }
-    scratch_free(by_name);
-    scratch_free(is_there);
+    SCRATCH_FREE(by_name, is_there);
     *out = sums;
     return ok;
 }
@@ -531,8 +528,7 @@ static bool apply_scales(struct analysis *a)
     if (ok) {
         a->out->scaled_length_ns = length_with(a, weights_ns, reach_ns);
     }
-    scratch_free(weights_ns);
-    scratch_free(reach_ns);
+    SCRATCH_FREE(weights_ns, reach_ns);
     return ok;
 }
 
@@ -564,9 +560,7 @@ static bool answer(struct analysis *a)
 {
     struct what_if what_if = {.count = 0};
     bool ok = choose_names(a, &what_if) && write_answer(a, &what_if) && write_gains(a, &what_if);
-    scratch_free(what_if.sums);
-    scratch_free(what_if.order);
-    scratch_free(what_if.lane_of);
+    SCRATCH_FREE(what_if.sums, what_if.order, what_if.lane_of);
     return ok;
 }
 
@@ -604,10 +598,7 @@ bool critical_path_analyse(const struct trace *trace,
     path_longest_free(&a.longest);
     path_graph_free(&a.graph);
     causes_free(&a.causes);
-    scratch_free(a.is_on_path);
-    scratch_free(a.path);
-    scratch_free(a.path_ns);
-    scratch_free(a.roofline);
+    SCRATCH_FREE(a.is_on_path, a.path, a.path_ns, a.roofline);
     return ok;
 }
 

@@ -131,8 +131,7 @@ static bool list_by_key(struct device *device, const uint32_t *calls, uint32_t c
     }
     ok = ok && fill_list(&device->by_stream, calls, stream, count) &&
          fill_list(&device->by_thread, calls, thread, count);
-    scratch_free(stream);
-    scratch_free(thread);
+    SCRATCH_FREE(stream, thread);
     return ok;
 }
 
@@ -361,8 +360,7 @@ static bool walk_work(struct device *device)
             ok = add_work(device, work[i], stream, pair_of);
         }
     }
-    scratch_free(work);
-    scratch_free(pair_of);
+    SCRATCH_FREE(work, pair_of);
     return ok;
 }
 
@@ -382,11 +380,7 @@ bool path_add_device(struct path_graph *graph)
     key_map_free(&device.streams);
     key_map_free(&device.by_stream.keys);
     key_map_free(&device.by_thread.keys);
-    scratch_free(device.by_stream.calls);
-    scratch_free(device.by_stream.first);
-    scratch_free(device.by_thread.calls);
-    scratch_free(device.by_thread.first);
-    scratch_free(device.last);
-    scratch_free(device.wait);
+    SCRATCH_FREE(device.by_stream.calls, device.by_stream.first, device.by_thread.calls,
+                 device.by_thread.first, device.last, device.wait);
     return ok;
 }

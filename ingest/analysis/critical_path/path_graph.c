@@ -253,8 +253,7 @@ static bool order_nodes(struct path_graph *graph, const uint32_t *events, uint32
         (is_end ? graph->last : graph->first)[event] = i;
     }
     graph->node_count = ok ? count : 0;
-    scratch_free(order);
-    scratch_free(ts_ns);
+    SCRATCH_FREE(order, ts_ns);
     return ok;
 }
 
@@ -459,8 +458,7 @@ static bool settle_edges(struct path_graph *graph)
         n -= replaces ? 1 : 0;
         settled[n++] = *edge;
     }
-    scratch_free(places);
-    scratch_free(ends);
+    SCRATCH_FREE(places, ends);
     if (!ok) {
         scratch_free(settled);
         return false;
@@ -474,10 +472,7 @@ static bool settle_edges(struct path_graph *graph)
 /* What only the making needs. */
 static void free_links(struct path_graph *graph)
 {
-    scratch_free(graph->takes_part);
-    scratch_free(graph->linked);
-    scratch_free(graph->first);
-    scratch_free(graph->last);
+    SCRATCH_FREE(graph->takes_part, graph->linked, graph->first, graph->last);
     graph->takes_part = NULL;
     graph->linked = graph->first = graph->last = NULL;
 }
@@ -504,10 +499,6 @@ bool path_graph_build(struct path_graph *graph,
 
 void path_graph_free(struct path_graph *graph)
 {
-    scratch_free(graph->name_flags);
-    scratch_free(graph->class_flags);
-    scratch_free(graph->stream);
-    scratch_free(graph->nodes);
-    scratch_free(graph->edges);
+    SCRATCH_FREE(graph->name_flags, graph->class_flags, graph->stream, graph->nodes, graph->edges);
     free_links(graph);
 }

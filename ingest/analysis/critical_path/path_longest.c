@@ -153,18 +153,13 @@ bool path_longest_find(struct path_longest *longest, struct path_graph *graph)
         search(&s);
         compact(&s);
     }
-    scratch_free(s.waits_for);
-    scratch_free(s.reach_ns);
-    scratch_free(s.is_done);
-    scratch_free(s.is_dropped);
+    SCRATCH_FREE(s.waits_for, s.reach_ns, s.is_done, s.is_dropped);
     return ok;
 }
 
 void path_longest_free(struct path_longest *longest)
 {
-    scratch_free(longest->edge);
-    scratch_free(longest->order);
-    scratch_free(longest->first);
+    SCRATCH_FREE(longest->edge, longest->order, longest->first);
 }
 
 int64_t path_longest_with(const struct path_longest *longest,

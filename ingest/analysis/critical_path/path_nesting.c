@@ -58,8 +58,7 @@ static bool find_join(const struct path_graph *graph, uint32_t *from, uint32_t *
     if (ok && (*to == STRTAB_NONE || *from == STRTAB_NONE)) {
         *from = STRTAB_NONE;
     }
-    scratch_free(forward);
-    scratch_free(backward);
+    SCRATCH_FREE(forward, backward);
     return ok;
 }
 
@@ -153,8 +152,7 @@ static bool order_points(struct points *points)
         thread[i] = thread[start] = points->thread[i];
     }
     ok = ok && sort_points(points, ns, thread);
-    scratch_free(ns);
-    scratch_free(thread);
+    SCRATCH_FREE(ns, thread);
     return ok;
 }
 
@@ -277,8 +275,7 @@ static bool walk_threads(struct path_graph *graph, const struct points *points)
             ok = enter(&walk, points->events[at]);
         }
     }
-    scratch_free(walk.stack);
-    scratch_free(walk.place);
+    SCRATCH_FREE(walk.stack, walk.place);
     return ok;
 }
 
@@ -286,8 +283,6 @@ bool path_add_nesting(struct path_graph *graph)
 {
     struct points points = {.graph = graph};
     bool ok = list_points(&points) && order_points(&points) && walk_threads(graph, &points);
-    scratch_free(points.events);
-    scratch_free(points.thread);
-    scratch_free(points.order);
+    SCRATCH_FREE(points.events, points.thread, points.order);
     return ok;
 }

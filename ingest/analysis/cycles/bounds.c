@@ -133,9 +133,7 @@ static bool sort_cycles(struct cycle_set *set, struct cycle_owners *owners)
         uint32_t cycle = owners->anchors[i].cycle;
         owners->anchors[i].cycle = cycle == CYCLE_NONE ? CYCLE_NONE : place[cycle];
     }
-    scratch_free(order);
-    scratch_free(place);
-    scratch_free(starts);
+    SCRATCH_FREE(order, place, starts);
     if (!ok) {
         scratch_free(sorted);
         return false;
@@ -175,9 +173,7 @@ static bool pause_limit(const struct cycle_set *set, double *limit_ns)
         double medians_ns = PAUSE_MEDIANS * num_percentile_sorted(sorted, count, 0.5);
         *limit_ns = medians_ns > PAUSE_MIN_NS ? medians_ns : (double)PAUSE_MIN_NS;
     }
-    scratch_free(durations);
-    scratch_free(sorted);
-    scratch_free(order);
+    SCRATCH_FREE(durations, sorted, order);
     return ok;
 }
 

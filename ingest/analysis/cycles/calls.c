@@ -194,11 +194,7 @@ bool cycle_calls_nest(struct cycle_calls *calls,
     *calls = (struct cycle_calls){.parent = NULL};
     struct nesting n = {.events = events, .calls = calls};
     bool ok = nest_all(&n, events, class);
-    scratch_free(n.by_thread);
-    scratch_free(n.thread_first);
-    scratch_free(n.open);
-    scratch_free(n.total_of);
-    scratch_free(n.totals);
+    SCRATCH_FREE(n.by_thread, n.thread_first, n.open, n.total_of, n.totals);
     if (ok && calls->candidate_count == 0) {
         memset(calls->parent, 0xFF, events->count * sizeof *calls->parent);
         memset(calls->depth, 0xFF, events->count * sizeof *calls->depth);
@@ -208,9 +204,7 @@ bool cycle_calls_nest(struct cycle_calls *calls,
 
 void cycle_calls_free(struct cycle_calls *calls)
 {
-    scratch_free(calls->parent);
-    scratch_free(calls->depth);
-    scratch_free(calls->candidates);
+    SCRATCH_FREE(calls->parent, calls->depth, calls->candidates);
     *calls = (struct cycle_calls){.parent = NULL};
 }
 

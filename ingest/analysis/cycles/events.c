@@ -369,13 +369,8 @@ void cycle_events_free(struct cycle_events *events)
 {
     cycle_names_free(&events->names);
     strtab_destroy(events->hosts);
-    scratch_free(events->row);
-    scratch_free(events->class);
-    scratch_free(events->type);
-    scratch_free(events->host);
-    scratch_free(events->extra);
-    scratch_free(events->track);
-    scratch_free(events->pid);
+    SCRATCH_FREE(events->row, events->class, events->type, events->host, events->extra,
+                 events->track, events->pid);
     *events = (struct cycle_events){0};
 }
 

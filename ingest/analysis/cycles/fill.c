@@ -256,7 +256,6 @@ bool cycle_set_fill(struct cycle_set *set,
     bool ok = index_device_work(&f) && fill_all(&f);
     key_map_free(&f.device.keys);
     id_map_free(&f.device.seen);
-    scratch_free(f.device.first);
-    scratch_free(f.device.work);
+    SCRATCH_FREE(f.device.first, f.device.work);
     return ok;
 }

@@ -21,8 +21,7 @@ struct anchor_points {
 
 static void points_free(struct anchor_points *points)
 {
-    scratch_free(points->start_ns);
-    scratch_free(points->end_ns);
+    SCRATCH_FREE(points->start_ns, points->end_ns);
     segment_tree_free(&points->least_end);
     segment_tree_free(&points->greatest_start);
 }
@@ -62,8 +61,7 @@ static bool points_init(struct anchor_points *points,
     uint32_t *order = scratch_alloc(points->count, sizeof *order);
     bool ok = points->start_ns != NULL && points->end_ns != NULL && values != NULL &&
               order != NULL && points_fill(points, owners, events, values, order);
-    scratch_free(values);
-    scratch_free(order);
+    SCRATCH_FREE(values, order);
     return ok;
 }
 
@@ -223,8 +221,6 @@ bool cycle_owners_fill_gaps(struct cycle_owners *owners, const struct cycle_even
             owners->owner[at] = gap_owner(&gaps, events, at);
         }
     }
-    scratch_free(gaps.items);
-    scratch_free(gaps.process_first);
-    scratch_free(order);
+    SCRATCH_FREE(gaps.items, gaps.process_first, order);
     return ok;
 }

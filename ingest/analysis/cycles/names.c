@@ -113,8 +113,7 @@ bool cycle_names_init(struct cycle_names *names, const struct trace *trace)
 
 void cycle_names_free(struct cycle_names *names)
 {
-    scratch_free(names->flags);
-    scratch_free(names->category_flags);
+    SCRATCH_FREE(names->flags, names->category_flags);
     *names = (struct cycle_names){0};
 }
 

@@ -199,8 +199,7 @@ bool cycle_owners_find(struct cycle_owners *owners,
     bool ok = hang_events(&s) && find_anchors(&s) && number_anchors(&s) &&
               cycle_owners_bound(owners, events, calls) && cycle_owners_fill_gaps(owners, events) &&
               own_beginning(&s);
-    scratch_free(s.parent);
-    scratch_free(s.below);
+    SCRATCH_FREE(s.parent, s.below);
     return ok;
 }
 
@@ -267,8 +266,7 @@ static int64_t *long_durations(const struct cycle_owners *owners,
     for (uint32_t i = 0; ok && i < *count; i++) {
         sorted[i] = durations[order[i]];
     }
-    scratch_free(durations);
-    scratch_free(order);
+    SCRATCH_FREE(durations, order);
     if (!ok) {
         scratch_free(sorted);
         return NULL;
@@ -311,7 +309,6 @@ bool cycle_owners_classify(struct cycle_owners *owners,
 
 void cycle_owners_free(struct cycle_owners *owners)
 {
-    scratch_free(owners->anchors);
-    scratch_free(owners->owner);
+    SCRATCH_FREE(owners->anchors, owners->owner);
     *owners = (struct cycle_owners){.anchors = NULL};
 }

@@ -5,10 +5,7 @@
 
 void cycle_set_free(struct cycle_set *set)
 {
-    scratch_free(set->items);
-    scratch_free(set->pieces);
-    scratch_free(set->by_cycle);
-    scratch_free(set->first_piece);
+    SCRATCH_FREE(set->items, set->pieces, set->by_cycle, set->first_piece);
     *set = (struct cycle_set){.items = NULL};
 }
 

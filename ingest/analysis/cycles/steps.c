@@ -254,8 +254,7 @@ find_steps(struct cycle_set *set, struct cycle_events *events, const struct cycl
             step->number = set->count;
         }
     }
-    scratch_free(marks.at);
-    scratch_free(latest);
+    SCRATCH_FREE(marks.at, latest);
     return ok;
 }
 

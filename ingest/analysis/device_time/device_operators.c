@@ -259,9 +259,7 @@ static bool make_graph_work(struct graph_work *g, size_t count)
 
 static void free_graph_work(struct graph_work *g)
 {
-    scratch_free(g->events);
-    scratch_free(g->work);
-    scratch_free((void *)g->calls);
+    SCRATCH_FREE(g->events, g->work, (void *)g->calls);
 }
 
 static void
@@ -432,10 +430,7 @@ static void end(struct accounting *a)
     id_map_free(&a->row_of);
     class_sums_free(&a->classes_of);
     strtab_destroy(a->names);
-    scratch_free(a->name_of);
-    scratch_free(a->rows);
-    scratch_free(a->is_counted);
-    scratch_free(a->named);
+    SCRATCH_FREE(a->name_of, a->rows, a->is_counted, a->named);
 }
 
 bool device_operators_analyse(const struct trace *trace,

@@ -124,8 +124,7 @@ static bool measure_classes(struct analysis *run)
             add_to_class(&out->kinds[kind], &kind_end_ns[kind], work);
         }
     }
-    scratch_free(class_end_ns);
-    scratch_free(kind_end_ns);
+    SCRATCH_FREE(class_end_ns, kind_end_ns);
     return ok;
 }
 
@@ -386,9 +385,7 @@ static void end(struct analysis *run)
     }
     intervals_free(&run->rest[0]);
     intervals_free(&run->rest[1]);
-    scratch_free(run->kernels);
-    scratch_free(run->events);
-    scratch_free(run->works);
+    SCRATCH_FREE(run->kernels, run->events, run->works);
 }
 
 static bool analyse(struct analysis *run, const struct kernel_rules *own)

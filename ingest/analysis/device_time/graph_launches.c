@@ -78,12 +78,8 @@ bool graph_launches_build(struct graph_launches *graphs, const struct trace_inde
 
 void graph_launches_free(struct graph_launches *graphs)
 {
-    scratch_free(graphs->steps);
-    scratch_free(graphs->step_of);
-    scratch_free(graphs->rank_of);
-    scratch_free(graphs->rank_all);
-    scratch_free(graphs->in_step);
-    scratch_free(graphs->stream_of);
+    SCRATCH_FREE(graphs->steps, graphs->step_of, graphs->rank_of, graphs->rank_all, graphs->in_step,
+                 graphs->stream_of);
     *graphs = (struct graph_launches){.count = 0};
 }
 

@@ -137,9 +137,7 @@ static bool find_modules(struct call_places *places,
     if (ok) {
         walk_marks(&marks, trace, &open, places->module);
     }
-    scratch_free(open.event);
-    scratch_free(marks.event);
-    scratch_free(marks.call);
+    SCRATCH_FREE(open.event, marks.event, marks.call);
     return ok;
 }
 
@@ -153,7 +151,5 @@ bool call_places_find(struct call_places *places,
 
 void call_places_free(struct call_places *places)
 {
-    scratch_free(places->module);
-    scratch_free(places->step);
-    scratch_free(places->steps);
+    SCRATCH_FREE(places->module, places->step, places->steps);
 }

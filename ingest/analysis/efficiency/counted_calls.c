@@ -167,8 +167,7 @@ static bool list_work(struct forest *forest)
     if (ok) {
         forest->first_work[0] = 0;
     }
-    scratch_free(row);
-    scratch_free(launcher);
+    SCRATCH_FREE(row, launcher);
     return ok;
 }
 
@@ -402,8 +401,7 @@ static bool find_calls(struct counted_calls *calls,
         take_all(&taking);
         qsort(calls->items, calls->count, sizeof *calls->items, compare_events);
     }
-    scratch_free(taking.tf32);
-    scratch_free(taking.bounds);
+    SCRATCH_FREE(taking.tf32, taking.bounds);
     return ok;
 }
 
@@ -416,24 +414,16 @@ bool counted_calls_find(struct counted_calls *calls, const struct causes *causes
     bool ok = order_events(&forest) && nest_events(&forest) && list_work(&forest) &&
               find_formulas(&forest, &computed) && find_calls(calls, &forest, &computed);
     calls->work = forest.work;
-    scratch_free(forest.event);
-    scratch_free(forest.parent);
-    scratch_free(forest.end);
-    scratch_free(forest.first_work);
-    scratch_free(forest.formula);
-    scratch_free(forest.is_below);
+    SCRATCH_FREE(forest.event, forest.parent, forest.end, forest.first_work, forest.formula,
+                 forest.is_below);
     id_map_free(&computed.by_key);
-    scratch_free(computed.items);
-    scratch_free(computed.holds);
-    scratch_free(computed.rule);
-    scratch_free(computed.is_asked);
+    SCRATCH_FREE(computed.items, computed.holds, computed.rule, computed.is_asked);
     return ok;
 }
 
 void counted_calls_free(struct counted_calls *calls)
 {
-    scratch_free(calls->items);
-    scratch_free(calls->work);
+    SCRATCH_FREE(calls->items, calls->work);
     *calls = (struct counted_calls){.count = 0};
 }
 

@@ -410,8 +410,7 @@ bool efficiency_analyse(const struct trace *trace,
     call_places_free(&a.places);
     counted_calls_free(&a.calls);
     causes_free(&a.causes);
-    scratch_free(a.group_of);
-    scratch_free(a.groups);
+    SCRATCH_FREE(a.group_of, a.groups);
     return ok;
 }
 

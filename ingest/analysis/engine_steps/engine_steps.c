@@ -46,8 +46,7 @@ static bool order_rows(struct analysis *a)
     for (uint32_t row = 0; ok && row < a->count; row++) {
         a->row_of[a->order[row]] = row;
     }
-    scratch_free(start_ns);
-    scratch_free(event);
+    SCRATCH_FREE(start_ns, event);
     return ok;
 }
 
@@ -352,10 +351,7 @@ bool engine_steps_analyse(const struct trace *trace,
     work_classes_free(&a.classes);
     class_sums_free(&a.by_row);
     class_sums_free(&a.by_phase);
-    scratch_free(a.steps);
-    scratch_free(a.order);
-    scratch_free(a.row_of);
-    scratch_free(a.attention_ops);
+    SCRATCH_FREE(a.steps, a.order, a.row_of, a.attention_ops);
     return ok;
 }
 

@@ -196,10 +196,7 @@ static bool begin_merging(struct merging *m, struct arena *arena)
 
 static void end_merging(struct merging *m)
 {
-    scratch_free(m->before);
-    scratch_free(m->after);
-    scratch_free(m->largest_p);
-    scratch_free(m->least_magnitude);
+    SCRATCH_FREE(m->before, m->after, m->largest_p, m->least_magnitude);
 }
 
 static bool write_changes(struct history_changes *out, struct arena *arena, struct merging *m)

@@ -85,9 +85,7 @@ bool prefix_sums_build(struct prefix_sums *sums, const double *values, size_t co
 
 void prefix_sums_free(struct prefix_sums *sums)
 {
-    scratch_free(sums->sum);
-    scratch_free(sums->square);
-    scratch_free(sums->same_since);
+    SCRATCH_FREE(sums->sum, sums->square, sums->same_since);
     *sums = (struct prefix_sums){0};
 }
 

@@ -49,11 +49,8 @@ bool splitter_init(struct splitter *splitter, const struct prefix_sums *sums, si
 
 void splitter_free(struct splitter *splitter)
 {
-    scratch_free(splitter->scaled);
-    scratch_free(splitter->whole);
-    scratch_free(splitter->within);
-    scratch_free(splitter->largest);
-    scratch_free(splitter->pieces);
+    SCRATCH_FREE(splitter->scaled, splitter->whole, splitter->within, splitter->largest,
+                 splitter->pieces);
     *splitter = (struct splitter){0};
 }
 

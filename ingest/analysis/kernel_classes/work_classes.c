@@ -128,9 +128,7 @@ void work_classes_free(struct work_classes *classes)
     for (int said = 0; said < SAID_COUNT; said++) {
         scratch_free(classes->name_of[said]);
     }
-    scratch_free(classes->names);
-    scratch_free((void *)classes->classes);
-    scratch_free((void *)classes->kinds);
+    SCRATCH_FREE(classes->names, (void *)classes->classes, (void *)classes->kinds);
     *classes = (struct work_classes){.name_count = 0};
 }
 

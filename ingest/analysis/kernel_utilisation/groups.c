@@ -57,9 +57,7 @@ static bool sort_durations(struct kernel_groups *groups, const struct kernel_tab
             groups->durations_ns[next[group_of[i]]++] = durations[i];
         }
     }
-    scratch_free(durations);
-    scratch_free(group_of);
-    scratch_free(next);
+    SCRATCH_FREE(durations, group_of, next);
     return ok;
 }
 
@@ -98,9 +96,6 @@ bool kernel_groups_make(struct kernel_groups *groups,
 
 void kernel_groups_free(struct kernel_groups *groups)
 {
-    scratch_free(groups->groups);
-    scratch_free(groups->of_launch);
-    scratch_free(groups->order);
-    scratch_free(groups->durations_ns);
+    SCRATCH_FREE(groups->groups, groups->of_launch, groups->order, groups->durations_ns);
     *groups = (struct kernel_groups){.count = 0};
 }

@@ -182,9 +182,7 @@ bool kernel_utilisation_run(const struct kernel_table *table,
     bool ok = use.results != NULL && fill(&use);
     kernel_groups_free(&use.groups);
     strtab_destroy(use.clean_names);
-    scratch_free(use.clean_of_name);
-    scratch_free((void *)use.copies);
-    scratch_free((void *)use.clean_copies);
+    SCRATCH_FREE(use.clean_of_name, (void *)use.copies, (void *)use.clean_copies);
     if (!ok) {
         results_destroy(use.results);
         use.results = NULL;

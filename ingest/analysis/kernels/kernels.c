@@ -157,8 +157,7 @@ static uint32_t *order_groups(const struct by_name *b)
             order[i] = named[order[i]];
         }
     }
-    scratch_free(named);
-    scratch_free(reversed_totals);
+    SCRATCH_FREE(named, reversed_totals);
     if (!ok) {
         scratch_free(order);
         order = NULL;
@@ -297,12 +296,6 @@ bool kernels_run(struct trace_results *results,
     }
     scratch_free(order);
     key_map_free(&b.keys);
-    scratch_free(b.group);
-    scratch_free(b.calls);
-    scratch_free(b.total_ns);
-    scratch_free(b.first);
-    scratch_free(b.members);
-    scratch_free(b.percentiles);
-    scratch_free(b.weights);
+    SCRATCH_FREE(b.group, b.calls, b.total_ns, b.first, b.members, b.percentiles, b.weights);
     return ok;
 }

@@ -256,8 +256,7 @@ static bool write_rows(struct trace_results *results, struct texts *texts, struc
     }
     results->kernel_launches = rows;
     results->kernel_launch_count = ok ? count : 0;
-    scratch_free(percentiles);
-    scratch_free(order);
+    SCRATCH_FREE(percentiles, order);
     return ok;
 }
 
@@ -273,10 +272,6 @@ bool launches_run(struct trace_results *results,
     bool ok = read_configs(&g) && feed(&g, context) && write_rows(results, texts, &g);
     key_map_free(&g.configs);
     key_map_free(&g.keys);
-    scratch_free(g.config_of);
-    scratch_free(g.group_of_args);
-    scratch_free(g.sums);
-    scratch_free(g.group);
-    scratch_free(g.duration);
+    SCRATCH_FREE(g.config_of, g.group_of_args, g.sums, g.group, g.duration);
     return ok;
 }

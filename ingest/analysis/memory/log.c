@@ -436,11 +436,7 @@ bool memory_log_build(struct memory_log **out,
         place_records(&p);
         ok = !p.no_memory && name_releases(&p);
     }
-    scratch_free(p.last_of);
-    scratch_free(p.first_of);
-    scratch_free(p.open);
-    scratch_free(p.next_child);
-    scratch_free((void *)p.devices);
+    SCRATCH_FREE(p.last_of, p.first_of, p.open, p.next_child, (void *)p.devices);
     *out = ok ? p.log : NULL;
     return ok;
 }

@@ -222,12 +222,6 @@ bool memory_stats_run(struct memory_stats *out,
         }
     }
     ok = ok && count_devices(&c);
-    scratch_free(c.is_open);
-    scratch_free(c.is_real);
-    scratch_free(c.sums);
-    scratch_free(c.calls);
-    scratch_free(c.order);
-    scratch_free(c.by_name);
-    scratch_free(c.is_there);
+    SCRATCH_FREE(c.is_open, c.is_real, c.sums, c.calls, c.order, c.by_name, c.is_there);
     return ok;
 }

@@ -149,8 +149,7 @@ bool memory_blocks_run(struct memory_block **out,
     }
     id_map_free(&p.open.by_addr);
     id_map_free(&p.surplus.by_addr);
-    scratch_free(p.open.places);
-    scratch_free(p.surplus.places);
+    SCRATCH_FREE(p.open.places, p.surplus.places);
     *out = p.blocks;
     *count = p.count;
     return ok;
@@ -222,8 +221,7 @@ bool memory_curves_run(struct memory_curve **out,
             add_point(&curves[place[device]], log, at);
         }
     }
-    scratch_free(points);
-    scratch_free(place);
+    SCRATCH_FREE(points, place);
     return ok;
 }
 

@@ -137,9 +137,7 @@ bool snapshot_replay(const struct snapshot_device *device, struct snapshot_repla
 
 void snapshot_replay_free(struct snapshot_replay *replay)
 {
-    scratch_free(replay->allocated);
-    scratch_free(replay->reserved);
-    scratch_free(replay->lives);
+    SCRATCH_FREE(replay->allocated, replay->reserved, replay->lives);
 }
 
 bool snapshot_lives_then(const struct snapshot_device *device,

@@ -130,8 +130,7 @@ static bool merge_equal(struct module_forest *forest)
     }
     ok = ok &&
          list_members(forest, &forest->first_root, seen_by, forest->count, false) != KEY_MAP_NONE;
-    scratch_free(order);
-    scratch_free(seen_by);
+    SCRATCH_FREE(order, seen_by);
     return ok;
 }
 

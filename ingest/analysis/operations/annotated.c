@@ -307,8 +307,7 @@ static bool choose_steps(struct deriving *d)
         }
         i = next;
     }
-    scratch_free(counts);
-    scratch_free(steps);
+    SCRATCH_FREE(counts, steps);
     return ok;
 }
 
@@ -429,7 +428,6 @@ bool annotated_operations(const struct annotated_rank *ranks,
         scratch_free(d.members[m].stages);
     }
     id_map_free(&d.by_rank);
-    scratch_free(d.members);
-    scratch_free(d.steps);
+    SCRATCH_FREE(d.members, d.steps);
     return ok;
 }

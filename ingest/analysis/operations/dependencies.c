@@ -630,9 +630,7 @@ static bool sort_units(struct linking *l)
         }
     }
     ok = ok && (ready == out->unit_count || cycle(l, &after));
-    scratch_free(after.first);
-    scratch_free(after.items);
-    scratch_free(after.left);
+    SCRATCH_FREE(after.first, after.items, after.left);
     return ok;
 }
 
@@ -706,25 +704,15 @@ bool dependencies_build(struct dependencies *out,
     bool ok = prepare(&l) && knows_transfers(&l) && order_stages(&l) && link_all(&l) &&
               make_units(&l) && list_edges(&l) && sort_units(&l);
     for (int type = 0; type < OPERATION_TYPE_COUNT; type++) {
-        scratch_free(l.live[type]);
-        scratch_free(l.first_live[type]);
+        SCRATCH_FREE(l.live[type], l.first_live[type]);
     }
-    scratch_free(l.partner);
-    scratch_free(l.room);
-    scratch_free(l.ordered);
-    scratch_free(l.first_ordered);
-    scratch_free(l.edges);
+    SCRATCH_FREE(l.partner, l.room, l.ordered, l.first_ordered, l.edges);
     return ok;
 }
 
 void dependencies_free(struct dependencies *dependencies)
 {
-    scratch_free(dependencies->unit_of);
-    scratch_free(dependencies->is_grouped);
-    scratch_free(dependencies->is_synchronised);
-    scratch_free(dependencies->first_member);
-    scratch_free(dependencies->members);
-    scratch_free(dependencies->order);
-    scratch_free(dependencies->first_before);
-    scratch_free(dependencies->before);
+    SCRATCH_FREE(dependencies->unit_of, dependencies->is_grouped, dependencies->is_synchronised,
+                 dependencies->first_member, dependencies->members, dependencies->order,
+                 dependencies->first_before, dependencies->before);
 }

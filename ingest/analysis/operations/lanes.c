@@ -199,12 +199,8 @@ bool operation_lanes_build(struct operation_lanes *out,
 
 void operation_lanes_free(struct operation_lanes *lanes)
 {
-    scratch_free(lanes->keys);
-    scratch_free((void *)lanes->first);
-    scratch_free(lanes->steps);
-    scratch_free(lanes->replicas);
-    scratch_free(lanes->start_s);
-    scratch_free(lanes->duration_s);
+    SCRATCH_FREE(lanes->keys, (void *)lanes->first, lanes->steps, lanes->replicas, lanes->start_s,
+                 lanes->duration_s);
 }
 
 size_t operation_lanes_find(const struct operation_lanes *lanes, struct operation_key key)

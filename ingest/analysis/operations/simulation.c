@@ -116,8 +116,7 @@ static bool set_values(struct simulation *s)
     if (ok) {
         set_ideal(s, room);
     }
-    scratch_free(room);
-    scratch_free(late_s);
+    SCRATCH_FREE(room, late_s);
     return ok;
 }
 
@@ -140,9 +139,7 @@ void simulation_free(struct simulation *simulation)
 {
     operation_lanes_free(&simulation->lanes);
     dependencies_free(&simulation->dependencies);
-    scratch_free(simulation->own_s);
-    scratch_free(simulation->ideal_s);
-    scratch_free(simulation->end_s);
+    SCRATCH_FREE(simulation->own_s, simulation->ideal_s, simulation->end_s);
 }
 
 /* ---- running [RANK-7b] ---- */

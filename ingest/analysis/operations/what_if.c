@@ -334,9 +334,7 @@ bool what_if_run(const struct operation_table *table,
         run_last_stage(&a);
         out->missing = a.simulation.dependencies.missing;
     }
-    scratch_free(a.operations);
-    scratch_free(a.replicas);
-    scratch_free(a.cells);
+    SCRATCH_FREE(a.operations, a.replicas, a.cells);
     simulation_free(&a.simulation);
     return ok;
 }

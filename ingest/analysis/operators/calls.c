@@ -243,14 +243,8 @@ static bool feed_kernels(struct launches *launches, void *context)
 
 static void free_calls(struct operator_calls *c)
 {
-    scratch_free(c->event);
-    scratch_free(c->end);
-    scratch_free(c->rank);
-    scratch_free(c->host_self_ns);
-    scratch_free(c->flags);
-    scratch_free(c->number);
-    scratch_free(c->is_framed);
-    scratch_free(c->sums);
+    SCRATCH_FREE(c->event, c->end, c->rank, c->host_self_ns, c->flags, c->number, c->is_framed,
+                 c->sums);
 }
 
 static struct operator_source source_of(const struct operator_calls *c)

@@ -220,13 +220,7 @@ struct grouping {
 static void free_grouping(struct grouping *g)
 {
     key_map_free(&g->keys);
-    scratch_free(g->coarse);
-    scratch_free(g->first);
-    scratch_free(g->sums);
-    scratch_free(g->has_stack);
-    scratch_free(g->calls);
-    scratch_free(g->host);
-    scratch_free(g->device);
+    SCRATCH_FREE(g->coarse, g->first, g->sums, g->has_stack, g->calls, g->host, g->device);
 }
 
 static bool by_shape(enum operator_group by)
@@ -336,8 +330,7 @@ static bool walk_name(struct walks *walks, const struct calls *c, uint32_t first
             see_parts(walks, by, groups, values, count);
         }
     }
-    scratch_free(values);
-    scratch_free(groups);
+    SCRATCH_FREE(values, groups);
     return ok;
 }
 
@@ -472,10 +465,6 @@ bool operators_run(struct trace_results *results,
     key_map_init(&c.keys);
     bool ok = collect_calls(&c) && run_groupings(results, texts, &c);
     key_map_free(&c.keys);
-    scratch_free(c.sums);
-    scratch_free(c.group_of_args);
-    scratch_free(c.group);
-    scratch_free(c.value);
-    scratch_free(c.next);
+    SCRATCH_FREE(c.sums, c.group_of_args, c.group, c.value, c.next);
     return ok;
 }

@@ -341,13 +341,7 @@ static bool by_class(struct analysis *a)
         a->out->rows[a->out->count++] = row_of(IDLE, fmax(0, a->out->energy_j - joule));
         qsort(a->out->rows, a->out->count, sizeof *a->out->rows, by_energy);
     }
-    scratch_free(work.event);
-    scratch_free(work.device);
-    scratch_free(work.class);
-    scratch_free(work.classes);
-    scratch_free(at_ns);
-    scratch_free(running);
-    scratch_free(edges);
+    SCRATCH_FREE(work.event, work.device, work.class, work.classes, at_ns, running, edges);
     return ok;
 }
 

@@ -230,8 +230,7 @@ static bool order_samples(struct finding *f)
         struct series *series = &f->series[f->of[all[i]]];
         f->order[series->first + series->count++] = all[i];
     }
-    scratch_free(at_ns);
-    scratch_free(all);
+    SCRATCH_FREE(at_ns, all);
     return ok;
 }
 
@@ -399,9 +398,7 @@ bool power_devices_find(const struct trace_index *index,
               order_samples(&f) && take_series(&f, false, devices) &&
               take_series(&f, true, devices) && describe(&f, zero_ns, out);
     keep_measured(devices);
-    scratch_free(f.of);
-    scratch_free(f.order);
-    scratch_free(f.series);
+    SCRATCH_FREE(f.of, f.order, f.series);
     key_map_free(&f.keys);
     return ok;
 }

@@ -103,8 +103,7 @@ static bool place_all(struct ranks_run *run)
             ok = place_neighbours(run, &leads, queue[next++], queue, &queued);
         }
     }
-    scratch_free(leads.items);
-    scratch_free(queue);
+    SCRATCH_FREE(leads.items, queue);
     return ok;
 }
 
@@ -160,9 +159,7 @@ static bool find_residuals(struct ranks_run *run)
         run->members[m].residual_ns =
             count == 0 ? RANK_UNKNOWN : ranks_median(room + begin[m], count);
     }
-    scratch_free(distances);
-    scratch_free(room);
-    scratch_free(begin);
+    SCRATCH_FREE(distances, room, begin);
     return ok;
 }
 

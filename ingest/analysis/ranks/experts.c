@@ -179,7 +179,6 @@ bool ranks_add_experts(struct ranks_run *run, size_t member, const struct rank_d
     for (uint32_t i = 0; s.lists != NULL && i < digest->text_count; i++) {
         scratch_free(s.lists[i].numbers);
     }
-    scratch_free(s.lists);
-    scratch_free(s.has_list);
+    SCRATCH_FREE(s.lists, s.has_list);
     return ok;
 }

@@ -133,7 +133,6 @@ bool rank_lane_levels(const struct lane_spans *spans,
         levels[i] = (char)(ns == 0 ? '0' : '1' + (ns - 1) / level_ns);
     }
     levels[ok ? pixels : 0] = '\0';
-    scratch_free(p.part_ns);
-    scratch_free(p.opened);
+    SCRATCH_FREE(p.part_ns, p.opened);
     return ok;
 }

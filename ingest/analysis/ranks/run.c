@@ -44,29 +44,16 @@ void ranks_run_destroy(struct ranks_run *run)
         return;
     }
     for (size_t i = 0; run->members != NULL && i < run->member_count; i++) {
-        scratch_free(run->members[i].events);
-        scratch_free(run->members[i].steps);
-        scratch_free(run->members[i].steps_by_start);
+        SCRATCH_FREE(run->members[i].events, run->members[i].steps, run->members[i].steps_by_start);
     }
     key_map_free(&run->calls);
     key_map_free(&run->groups_by_text);
     key_map_free(&run->candidates);
     id_map_free(&run->member_of_rank);
     strtab_destroy(run->texts);
-    scratch_free(run->members);
-    scratch_free(run->groups);
-    scratch_free(run->instances);
-    scratch_free(run->first);
-    scratch_free(run->parts);
-    scratch_free(run->sent_bytes);
-    scratch_free(run->steps);
-    scratch_free(run->wait_ns);
-    scratch_free(run->cause_ns);
-    scratch_free(run->culprits);
-    scratch_free(run->first_candidate);
-    scratch_free(run->candidate_ns);
-    scratch_free(run->last_start_ns);
-    scratch_free(run);
+    SCRATCH_FREE(run->members, run->groups, run->instances, run->first, run->parts, run->sent_bytes,
+                 run->steps, run->wait_ns, run->cause_ns, run->culprits, run->first_candidate,
+                 run->candidate_ns, run->last_start_ns, run);
 }
 
 void ranks_sort(int64_t *values, size_t count)

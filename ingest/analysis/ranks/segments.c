@@ -367,8 +367,7 @@ static bool write_parts(struct segmenting *s, const struct part_list *parts)
     for (uint32_t i = 0; ok && i < count; i++) {
         out->parts[i] = parts->items[order[i]];
     }
-    scratch_free(places);
-    scratch_free(order);
+    SCRATCH_FREE(places, order);
     return ok;
 }
 
@@ -400,8 +399,7 @@ bool digest_segments(struct digesting *d)
         sum_communication(&s);
         ok = find_parts(&s);
     }
-    scratch_free(s.names);
-    scratch_free(s.covers);
+    SCRATCH_FREE(s.names, s.covers);
     d->out->segments = s.segments;
     d->out->segment_count = s.count;
     return ok;

@@ -365,8 +365,7 @@ bool ranks_add_work(struct ranks_run *run, size_t member, const struct rank_dige
         ok = each_part(digest, intervals, count, note_name, &n) && choose_names(&n);
     }
     key_map_free(&n.keys);
-    scratch_free(n.ns);
-    scratch_free(intervals);
+    SCRATCH_FREE(n.ns, intervals);
     return ok;
 }
 
@@ -410,7 +409,6 @@ bool ranks_run_kernels(struct ranks_run *run, size_t member, const struct rank_d
         struct valuing v = {run, shared, run->candidate_ns + member * candidates};
         ok = each_part(digest, intervals, count, add_value, &v);
     }
-    scratch_free(shared);
-    scratch_free(intervals);
+    SCRATCH_FREE(shared, intervals);
     return ok;
 }

@@ -216,8 +216,7 @@ explain_culprits(const struct ranks_run *run, struct arena *arena, struct ranks_
               find_kernels(run, candidates + first, count, slot->value, row, room)) &&
              copy_kernel_names(row, arena);
     }
-    scratch_free(room);
-    scratch_free(candidates);
+    SCRATCH_FREE(room, candidates);
     return ok;
 }
 

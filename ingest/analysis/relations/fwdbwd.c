@@ -92,8 +92,7 @@ bool fwdbwd_collect(struct fwdbwd *pairs, const struct trace *trace)
     id_map_init(&flows.by_id);
     bool ok = read_flows(&flows, &trace->events) && pair_flows(pairs, &flows);
     id_map_free(&flows.by_id);
-    scratch_free(flows.items);
-    scratch_free(flows.order);
+    SCRATCH_FREE(flows.items, flows.order);
     return ok;
 }
 

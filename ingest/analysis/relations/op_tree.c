@@ -249,19 +249,12 @@ bool op_tree_from_index(struct op_tree *tree,
         ok = add_thread(&f, f.order[t]);
     }
     ok = ok && number_tracks(&f) && sum_device_work(&f);
-    scratch_free(f.around);
-    scratch_free(f.covered);
-    scratch_free(f.order);
-    scratch_free(f.number);
+    SCRATCH_FREE(f.around, f.covered, f.order, f.number);
     return ok;
 }
 
 void op_tree_free(struct op_tree *tree)
 {
-    scratch_free(tree->nodes);
-    scratch_free(tree->threads);
-    scratch_free(tree->track_thread);
-    scratch_free(tree->sums);
-    scratch_free(tree->host_self);
+    SCRATCH_FREE(tree->nodes, tree->threads, tree->track_thread, tree->sums, tree->host_self);
     *tree = (struct op_tree){0};
 }

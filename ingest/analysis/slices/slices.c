@@ -126,9 +126,7 @@ static bool close_pairs(struct analysis *run)
         pair_ends(run, marks, count, top, below);
         drop_open(run);
     }
-    scratch_free(marks);
-    scratch_free(below);
-    scratch_free(top);
+    SCRATCH_FREE(marks, below, top);
     return ok;
 }
 
@@ -225,9 +223,7 @@ static bool subtract_children(struct analysis *run)
         covered_to_ns[slice] = run->start_ns[slice];
         *around = slice;
     }
-    scratch_free(top);
-    scratch_free(below);
-    scratch_free(covered_to_ns);
+    SCRATCH_FREE(top, below, covered_to_ns);
     return ok;
 }
 
@@ -270,8 +266,7 @@ static bool measure_percentiles(struct analysis *run)
     for (uint32_t i = 0; ok && i < run->group_count; i++) {
         run->rows[i].duration = found[i];
     }
-    scratch_free(counts);
-    scratch_free(found);
+    SCRATCH_FREE(counts, found);
     return ok;
 }
 
@@ -364,8 +359,7 @@ static bool name_tracks(struct analysis *run, struct arena *arena)
     for (uint32_t i = 0; ok && i < run->group_count; i++) {
         ok = name_track(run, &names, run->group_text[i], arena, &run->rows[i]);
     }
-    scratch_free(names.process);
-    scratch_free(names.thread);
+    SCRATCH_FREE(names.process, names.thread);
     return ok;
 }
 
@@ -399,14 +393,8 @@ static int compare_rows(const void *left, const void *right)
 static void end(struct analysis *run)
 {
     key_map_free(&run->tracks);
-    scratch_free(run->track_of);
-    scratch_free(run->event);
-    scratch_free(run->start_ns);
-    scratch_free(run->dur_ns);
-    scratch_free(run->track);
-    scratch_free(run->group);
-    scratch_free(run->order);
-    scratch_free(run->group_text);
+    SCRATCH_FREE(run->track_of, run->event, run->start_ns, run->dur_ns, run->track, run->group,
+                 run->order, run->group_text);
 }
 
 bool slices_analyse(const struct trace *trace,

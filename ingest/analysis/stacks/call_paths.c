@@ -269,8 +269,6 @@ void call_paths_free(struct call_paths *paths)
 {
     key_map_free(&paths->keys);
     frame_names_free(&paths->names);
-    scratch_free(paths->name_of);
-    scratch_free(paths->of);
-    scratch_free(paths->module);
+    SCRATCH_FREE(paths->name_of, paths->of, paths->module);
     *paths = (struct call_paths){.index = NULL};
 }

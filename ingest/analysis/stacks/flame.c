@@ -71,9 +71,7 @@ void flame_destroy(struct flame *flame)
         strtab_destroy(flame->lineless);
         scratch_free(flame->lineless_of);
         key_map_free(&flame->keys);
-        scratch_free(flame->shown);
-        scratch_free(flame->figures);
-        scratch_free(flame);
+        SCRATCH_FREE(flame->shown, flame->figures, flame);
     }
 }
 
@@ -290,9 +288,7 @@ bool flame_add(struct flame *flame, const struct trace *trace, unsigned side)
     ok = ok && a.name_of != NULL && a.node_of != NULL && place_paths(&a) && place_host(&a) &&
          (flame->options.weight == FLAME_HOST || place_device_work(&a));
     flame->steps[side] = a.index.step_count;
-    scratch_free(a.name_of);
-    scratch_free(a.node_of);
-    scratch_free(a.node_of_path);
+    SCRATCH_FREE(a.name_of, a.node_of, a.node_of_path);
     call_paths_free(&a.paths);
     index_free(&a.index);
     return ok;

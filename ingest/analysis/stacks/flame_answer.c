@@ -52,13 +52,7 @@ static bool allocate(struct selection *s)
 
 static void free_selection(struct selection *s)
 {
-    scratch_free(s->totals);
-    scratch_free(s->id);
-    scratch_free(s->depth);
-    scratch_free(s->first_child);
-    scratch_free(s->last_child);
-    scratch_free(s->next);
-    scratch_free(s->chosen);
+    SCRATCH_FREE(s->totals, s->id, s->depth, s->first_child, s->last_child, s->next, s->chosen);
 }
 
 /* Ids from the root down, totals from the leaves up. */
@@ -227,8 +221,7 @@ static bool write_answer(struct selection *s, struct arena *arena, struct flame_
     uint32_t *place = scratch_alloc(s->count, sizeof *place);
     out->nodes = arena_calloc(arena, 2 * (size_t)s->chosen_count, sizeof *out->nodes);
     bool ok = w.copies != NULL && place != NULL && out->nodes != NULL && write_nodes(&w, place);
-    scratch_free((void *)w.copies);
-    scratch_free(place);
+    SCRATCH_FREE((void *)w.copies, place);
     return ok;
 }
 

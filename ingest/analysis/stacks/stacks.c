@@ -178,9 +178,7 @@ static bool name_rows(struct kernel_grouping *g, struct arena *arena, struct ker
         ok = !c.failed;
     }
     buf_free(&c.stacks.text);
-    scratch_free((void *)c.by_text);
-    scratch_free((void *)c.by_frame);
-    scratch_free((void *)c.by_path);
+    SCRATCH_FREE((void *)c.by_text, (void *)c.by_frame, (void *)c.by_path);
     out->count = g->keys.count;
     out->device_ns = g->device_ns;
     return ok;

@@ -138,8 +138,7 @@ bool timeline_labels_find(struct timeline_labels *labels,
 void timeline_labels_free(struct timeline_labels *labels)
 {
     key_map_free(&labels->keys);
-    scratch_free(labels->sums);
-    scratch_free(labels->rank);
+    SCRATCH_FREE(labels->sums, labels->rank);
     *labels = (struct timeline_labels){0};
 }
 

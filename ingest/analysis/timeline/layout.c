@@ -262,9 +262,7 @@ static bool order_tracks(struct laying *l)
         layout->tracks = tracks;
         tracks = NULL;
     }
-    scratch_free(order);
-    scratch_free(position);
-    scratch_free(tracks);
+    SCRATCH_FREE(order, position, tracks);
     return ok;
 }
 
@@ -387,12 +385,7 @@ bool timeline_layout_find(struct timeline_layout *layout,
 
 void timeline_layout_free(struct timeline_layout *layout)
 {
-    scratch_free(layout->processes);
-    scratch_free(layout->process_of);
-    scratch_free(layout->track_of);
-    scratch_free(layout->lane_base);
-    scratch_free(layout->thread_name);
-    scratch_free(layout->sort_index);
-    scratch_free(layout->tracks);
+    SCRATCH_FREE(layout->processes, layout->process_of, layout->track_of, layout->lane_base,
+                 layout->thread_name, layout->sort_index, layout->tracks);
     *layout = (struct timeline_layout){0};
 }

@@ -279,10 +279,7 @@ bool timeline_places_find(struct timeline_places *places, const struct timeline_
 
 void timeline_places_free(struct timeline_places *places)
 {
-    scratch_free(places->items);
-    scratch_free(places->of_event);
-    scratch_free(places->series_lane);
-    scratch_free(places->row_lane);
+    SCRATCH_FREE(places->items, places->of_event, places->series_lane, places->row_lane);
     key_map_free(&places->keys);
     key_map_free(&places->series);
     *places = (struct timeline_places){0};

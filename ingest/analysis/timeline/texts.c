@@ -314,8 +314,7 @@ bool timeline_layout_write(const struct timeline_layout *layout,
         ok = write_track(&w, &layout->tracks[t], &tracks[t]);
     }
     ok = ok && write_series(&w, tracks);
-    scratch_free(w.process_labels);
-    scratch_free(w.process_pids);
+    SCRATCH_FREE(w.process_labels, w.process_pids);
     buf_free(&w.text);
     return ok;
 }

@@ -202,10 +202,7 @@ static bool measure(struct build *b, struct err *err)
 /* What only levels need makes room for the flows. */
 static void free_order(struct build *b)
 {
-    scratch_free(b->order);
-    scratch_free(b->lanes);
-    scratch_free(b->counts);
-    scratch_free(b->source.sum_bytes);
+    SCRATCH_FREE(b->order, b->lanes, b->counts, b->source.sum_bytes);
     timeline_layout_free(&b->layout);
     timeline_places_free(&b->places);
     b->order = NULL;
@@ -273,8 +270,7 @@ void timeline_settle(const struct timeline *timeline, struct trace_results *resu
 
 void timeline_frame_free(struct timeline_frame *frame)
 {
-    scratch_free(frame->categories);
-    scratch_free(frame->launches);
+    SCRATCH_FREE(frame->categories, frame->launches);
     frame->categories = NULL;
     frame->launches = NULL;
     frame->launch_count = 0;

@@ -42,8 +42,7 @@ bool percentile_walk_init(struct percentile_walk *walk, const int64_t *calls, ui
 
 void percentile_walk_free(struct percentile_walk *walk)
 {
-    scratch_free(walk->progress);
-    scratch_free(walk->found);
+    SCRATCH_FREE(walk->progress, walk->found);
     *walk = (struct percentile_walk){.count = 0};
 }
 

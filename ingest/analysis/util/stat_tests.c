@@ -254,8 +254,7 @@ bool stat_mann_whitney_p(const double *a, size_t n1, const double *b, size_t n2,
     const double *first = ascending(a, n1, &owned[0]);
     const double *second = ascending(b, n2, &owned[1]);
     bool ok = first != NULL && second != NULL && p_of_ranks(rank(first, n1, second, n2), n1, n2, p);
-    scratch_free(owned[0]);
-    scratch_free(owned[1]);
+    SCRATCH_FREE(owned[0], owned[1]);
     return ok;
 }
 

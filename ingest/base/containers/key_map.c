@@ -29,8 +29,7 @@ void key_map_init(struct key_map *map)
 
 void key_map_free(struct key_map *map)
 {
-    scratch_free(map->keys);
-    scratch_free(map->table);
+    SCRATCH_FREE(map->keys, map->table);
     key_map_init(map);
 }
 

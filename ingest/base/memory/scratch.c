@@ -32,6 +32,13 @@ void scratch_free(void *array)
     free(array);
 }
 
+void scratch_free_all(void *const *arrays, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(arrays[i]);
+    }
+}
+
 void *scratch_resize(void *array, size_t count, size_t size)
 {
     if (count > SIZE_MAX / size) {

@@ -13,6 +13,10 @@ void *scratch_calloc(size_t count, size_t size);
 /* `count` uint32 values with all bits set: the usual "none". */
 uint32_t *scratch_none(size_t count);
 void scratch_free(void *array); /* NULL is allowed */
+/* Several at once: SCRATCH_FREE(a, b, c). */
+#define SCRATCH_FREE(...) \
+    scratch_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void scratch_free_all(void *const *arrays, size_t count);
 
 /* Resizes the array to `count` elements; it may move. NULL without memory: then the old array stays
  * valid. */

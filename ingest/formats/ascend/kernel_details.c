@@ -25,8 +25,7 @@ bool kernel_details_init(struct kernel_details *details)
 void kernel_details_free(struct kernel_details *details)
 {
     buf_free(&details->text);
-    scratch_free(details->names);
-    scratch_free(details->rows);
+    SCRATCH_FREE(details->names, details->rows);
     relay_metrics_free(&details->metrics);
 }
 

@@ -251,8 +251,7 @@ bool rpd_recording_read(struct recording *recording,
     id_map_free(&rpd.call_of);
     id_map_free(&rpd.asked_by);
     id_map_free(&rpd.autograd_of);
-    scratch_free(rpd.autograd);
-    scratch_free(rpd.asked);
+    SCRATCH_FREE(rpd.autograd, rpd.asked);
     return ok;
 }
 

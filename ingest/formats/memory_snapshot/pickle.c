@@ -399,8 +399,7 @@ bool pickle_read(
     id_map_init(&m.memo_of);
     bool ok = run(&m);
     id_map_free(&m.memo_of);
-    scratch_free(m.memo.items);
-    scratch_free(m.stack.items);
+    SCRATCH_FREE(m.memo.items, m.stack.items);
     return ok;
 }
 

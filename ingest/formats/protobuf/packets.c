@@ -33,12 +33,8 @@ void packets_free(struct packets *packets)
     key_map_free(&packets->interned);
     key_map_free(&packets->clock_of);
     key_map_free(&packets->last_of);
-    scratch_free(packets->sequences);
-    scratch_free(packets->names);
-    scratch_free(packets->clocks);
-    scratch_free(packets->lasts);
-    scratch_free(packets->tracks);
-    scratch_free(packets->events);
+    SCRATCH_FREE(packets->sequences, packets->names, packets->clocks, packets->lasts,
+                 packets->tracks, packets->events);
 }
 
 static void *fail(struct packets *packets)

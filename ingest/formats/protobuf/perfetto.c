@@ -228,7 +228,6 @@ bool perfetto_read(const struct whole *whole,
                   ? read_packets(&reader, whole, options, out, err)
                   : err_set(err, ERR_NO_MEMORY, "no memory for a recording");
     packets_free(&reader.packets);
-    scratch_free(reader.open);
-    scratch_free(reader.below);
+    SCRATCH_FREE(reader.open, reader.below);
     return ok;
 }

@@ -498,8 +498,7 @@ bool xplane_read(const struct whole *whole,
     bool ok = reader.correlations != NULL
                   ? list_planes(&reader, whole, err) && read_planes(&reader, options, out, err)
                   : err_set(err, ERR_NO_MEMORY, "no memory for a recording");
-    scratch_free(reader.planes);
-    scratch_free(reader.calls);
+    SCRATCH_FREE(reader.planes, reader.calls);
     strtab_destroy(reader.correlations);
     return ok;
 }

@@ -273,9 +273,7 @@ static void close_digests(struct digests *d)
 {
     arena_free(&d->held);
     arena_free(&d->passing);
-    scratch_free(d->kept);
-    scratch_free(d->places);
-    scratch_free(d->kept_at);
+    SCRATCH_FREE(d->kept, d->places, d->kept_at);
 }
 
 /* ---- making ---- */

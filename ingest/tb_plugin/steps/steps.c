@@ -210,8 +210,7 @@ bool tb_steps_build(struct steps *steps,
             cut_tail(steps);
         }
     }
-    scratch_free(bounds);
-    scratch_free(matched);
+    SCRATCH_FREE(bounds, matched);
     steps->window_start = steps->items[0].start;
     steps->window_end = steps->items[steps->count - 1].end;
     return ok;

@@ -158,9 +158,7 @@ static bool read_python_modules(struct module_forest *forest, const struct event
     bool ok = sel->class_count[INDEX_MODULE] == 0 || build_frames(&f);
     id_map_free(&f.by_id);
     id_map_free(&f.member_of);
-    scratch_free(f.is_parent);
-    scratch_free(f.is_seen);
-    scratch_free(f.found);
+    SCRATCH_FREE(f.is_parent, f.is_seen, f.found);
     return ok;
 }
 

@@ -439,17 +439,12 @@ bool backward_build(struct backward *backward, struct op_tree *tree)
     }
     fwdbwd_free(&b.pairs);
     id_map_free(&b.mirror_of);
-    scratch_free(b.roots);
-    scratch_free(b.group_first);
-    scratch_free(b.group_of);
-    scratch_free(b.tops);
+    SCRATCH_FREE(b.roots, b.group_first, b.group_of, b.tops);
     return ok;
 }
 
 void backward_free(struct backward *backward)
 {
-    scratch_free(backward->mirrors);
-    scratch_free(backward->refs);
-    scratch_free(backward->insertions);
+    SCRATCH_FREE(backward->mirrors, backward->refs, backward->insertions);
     *backward = (struct backward){0};
 }

@@ -174,8 +174,7 @@ bool launch_correlation_build(struct launch_correlation *links, const struct eve
     id_map_free(&l.calls);
     id_map_free(&l.stale);
     ok = ok && order_stale(&l) && fill_launched(&l);
-    scratch_free(l.next_call);
-    scratch_free(l.waited);
+    SCRATCH_FREE(l.next_call, l.waited);
     return ok;
 }
 
@@ -188,8 +187,6 @@ void launch_correlation_drop_devices(struct launch_correlation *links)
 void launch_correlation_free(struct launch_correlation *links)
 {
     launch_correlation_drop_devices(links);
-    scratch_free(links->launched_first);
-    scratch_free(links->launched);
-    scratch_free(links->stale);
+    SCRATCH_FREE(links->launched_first, links->launched, links->stale);
     *links = (struct launch_correlation){0};
 }

@@ -105,9 +105,6 @@ void runtime_lists_close(struct runtime_lists *lists)
 void runtime_lists_free(struct runtime_lists *lists)
 {
     id_map_free(&lists->by_external_id);
-    scratch_free(lists->first);
-    scratch_free(lists->runtimes);
-    scratch_free(lists->list_of);
-    scratch_free(lists->of_event);
+    SCRATCH_FREE(lists->first, lists->runtimes, lists->list_of, lists->of_event);
     *lists = (struct runtime_lists){0};
 }

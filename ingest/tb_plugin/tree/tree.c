@@ -43,8 +43,7 @@ static bool order_long_run(struct op_node *nodes, uint32_t count, const struct e
             nodes[i] = copy[order[i]];
         }
     }
-    scratch_free(order);
-    scratch_free(copy);
+    SCRATCH_FREE(order, copy);
     return ok;
 }
 
@@ -261,9 +260,6 @@ void tb_tree_free(struct tb_tree *tree)
 {
     op_tree_free(&tree->ops);
     runtime_lists_free(&tree->lists);
-    scratch_free(tree->has_step_name);
-    scratch_free(tree->zero_first);
-    scratch_free(tree->zero);
-    scratch_free(tree->tensor);
+    SCRATCH_FREE(tree->has_step_name, tree->zero_first, tree->zero, tree->tensor);
     *tree = (struct tb_tree){.links = NULL};
 }

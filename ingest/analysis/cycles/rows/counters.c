@@ -196,13 +196,8 @@ void cycle_counters_free(struct cycle_counters *counters)
         mean_variance_tree_free(&counters->series[i].stats);
     }
     key_map_free(&counters->keys);
-    scratch_free(counters->series);
-    scratch_free(counters->time_ns);
-    scratch_free(counters->value);
-    scratch_free(counters->cpu_series);
-    scratch_free(counters->hosted_ns);
-    scratch_free(counters->hosted_host);
-    scratch_free(counters->hosted_change);
+    SCRATCH_FREE(counters->series, counters->time_ns, counters->value, counters->cpu_series,
+                 counters->hosted_ns, counters->hosted_host, counters->hosted_change);
     *counters = (struct cycle_counters){.series = NULL};
 }
 

@@ -42,14 +42,8 @@ void cycle_groups_free(struct cycle_groups *groups)
 {
     key_map_free(&groups->keys);
     id_map_free(&groups->devices);
-    scratch_free(groups->items);
-    scratch_free(groups->sums);
-    scratch_free(groups->device);
-    scratch_free(groups->shown_type);
-    scratch_free(groups->recent);
-    scratch_free(groups->slice);
-    scratch_free(groups->sliced);
-    scratch_free(groups->slices);
+    SCRATCH_FREE(groups->items, groups->sums, groups->device, groups->shown_type, groups->recent,
+                 groups->slice, groups->sliced, groups->slices);
     *groups = (struct cycle_groups){.events = NULL};
 }
 

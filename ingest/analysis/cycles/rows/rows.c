@@ -212,8 +212,7 @@ static bool sort_rows(struct writer *w)
     if (ok && count > 0) {
         memcpy(rows, sorted, count * sizeof *rows);
     }
-    scratch_free(order);
-    scratch_free(sorted);
+    SCRATCH_FREE(order, sorted);
     return ok;
 }
 
@@ -309,10 +308,7 @@ bool cycle_rows_write(struct trace_results *results,
     cycle_groups_free(&groups);
     cycle_counters_free(&counters);
     id_map_free(&metrics.cores);
-    scratch_free((void *)w.names);
-    scratch_free((void *)w.simple_names);
-    scratch_free((void *)w.hosts);
-    scratch_free((void *)w.devices);
-    scratch_free(w.rows);
+    SCRATCH_FREE((void *)w.names, (void *)w.simple_names, (void *)w.hosts, (void *)w.devices,
+                 w.rows);
     return ok;
 }

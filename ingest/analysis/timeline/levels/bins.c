@@ -132,8 +132,7 @@ void timeline_bins_destroy(struct timeline_bins *bins)
         if (bins->point_stages[i] != NULL) {
             scratch_free(bins->point_stages[i]->rows);
         }
-        scratch_free(bins->item_stages[i]);
-        scratch_free(bins->point_stages[i]);
+        SCRATCH_FREE(bins->item_stages[i], bins->point_stages[i]);
     }
     timeline_block_free(&bins->block);
     timeline_points_free(&bins->points);

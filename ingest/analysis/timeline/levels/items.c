@@ -112,8 +112,6 @@ bool timeline_items_find(struct timeline_items *items,
 
 void timeline_items_free(struct timeline_items *items)
 {
-    scratch_free(items->by_class);
-    scratch_free(items->partner);
-    scratch_free(items->by_event);
+    SCRATCH_FREE(items->by_class, items->partner, items->by_event);
     *items = (struct timeline_items){0};
 }

@@ -138,8 +138,6 @@ bool timeline_join(struct timeline_layout *layout,
     layout->track_of = scratch_none(places->count);
     bool ok = j.chosen != NULL && j.key != NULL && j.group_of != NULL && layout->tracks != NULL &&
               layout->track_of != NULL && join_classes(&j, items, places, order);
-    scratch_free(j.chosen);
-    scratch_free(j.key);
-    scratch_free(j.group_of);
+    SCRATCH_FREE(j.chosen, j.key, j.group_of);
     return ok;
 }

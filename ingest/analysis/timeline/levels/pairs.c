@@ -127,7 +127,6 @@ bool timeline_pair(struct timeline_items *items, struct warnings *warnings)
         warning_add_times(warnings, WARN_END_WITHOUT_BEGIN, WARNING_NO_OFFSET, p.lone_ends);
     }
     key_map_free(&p.ids);
-    scratch_free(p.tops);
-    scratch_free(list);
+    SCRATCH_FREE(p.tops, list);
     return ok;
 }

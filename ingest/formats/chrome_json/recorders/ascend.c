@@ -306,7 +306,6 @@ bool ascend_settle(struct trace *trace)
     }
     ok = ok && link_work(trace) && tell_recorder(&a);
     key_map_free(&a.starts);
-    scratch_free(a.place);
-    scratch_free(a.is_group);
+    SCRATCH_FREE(a.place, a.is_group);
     return ok;
 }

@@ -153,7 +153,6 @@ bool flow_links_set(struct trace *trace, const struct flow_links *flows)
     ok = ok && list_items(&links) && find_launchers(&links) && find_ends(&links) && set_ids(&links);
     id_map_free(&links.launchers);
     key_map_free(&links.ends);
-    scratch_free(links.items);
-    scratch_free(links.launcher_of);
+    SCRATCH_FREE(links.items, links.launcher_of);
     return ok;
 }
