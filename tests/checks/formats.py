@@ -524,6 +524,20 @@ class Ascend(unittest.TestCase):
             (first, *had), (second, *later) = curve['points']
             self.assertEqual((second - first, had, later), (1000, [1572864, 4194304], [262144, 8388608]))
 
+    def test_roles_by_the_table(self):
+        """Only the categories of the table go before the process: others of PyTorch say nothing, and a mark has no duration."""
+        def slice_of(name, pid, cat, dur=2):
+            return {'ph': 'X', 'name': name, 'pid': pid, 'tid': 1, 'ts': '1000300.000', 'dur': dur, 'cat': cat, 'args': {}}
+
+        more = [slice_of('region', 1, 'user_annotation'), slice_of('k', 1, 'kernel'), slice_of('call', 2, 'x', -3), {**slice_of('m', 1, 'x'), 'ph': 'i'}]
+        with kinetoscope.Server() as server:
+            before, after = (server.get('/api/v1/traces/%d/contents' % upload(server, 'r%d' % len(extra), 'trace_view.json', json.dumps(recordings.ascend_events() + extra).encode())['id']).json()
+                             for extra in ([], more))
+            counts = {role: sums['count'] - before['roles'].get(role, {'count': 0})['count'] for role, sums in after['roles'].items()}
+            self.assertEqual({role: count for role, count in counts.items() if count}, {'host': 2, 'runtime': 1, 'mark': 1})
+            self.assertEqual((after['roles']['mark']['total_ns'], after['devices']), (0, before['devices']))
+            self.assertEqual((before['skipped'], [(row['what'], row['count']) for row in after['skipped']]), ([], [('negative duration', 1)]))
+
     def test_positions_count_from_the_first_counter(self):
         """Everything that stands somewhere in a folder moves by as much as its first counter is before its first slice."""
         files = recordings.unpacked(recordings.ascend_folder())

@@ -132,7 +132,9 @@ static void count_roles(const struct trace *trace, struct contents *out)
         if (role != ROLE_NONE) {
             struct role_sums *sums = &out->roles[role];
             sums->count++;
-            sums->total_ns = saturating_add(sums->total_ns, trace_dur_ns(&trace->events, i));
+            bool has_dur = trace_phase(&trace->events, i) == 'X';
+            sums->total_ns =
+                saturating_add(sums->total_ns, has_dur ? trace_dur_ns(&trace->events, i) : 0);
         }
     }
 }
@@ -140,12 +142,12 @@ static void count_roles(const struct trace *trace, struct contents *out)
 int64_t contents_start(const struct trace *trace, int64_t first_ns)
 {
     const struct trace_events *events = &trace->events;
-    int64_t start_ns = first_ns;
+    int64_t start_ns = INT64_MAX;
     for (uint32_t i = 0; trace->recorded != NULL && i < events->count; i++) {
         bool is_before = events->ts_ns[i] < start_ns && (trace_flags(events, i) & EVENT_NO_TS) == 0;
         start_ns = is_before && role_of(trace, i) != ROLE_NONE ? events->ts_ns[i] : start_ns;
     }
-    return start_ns;
+    return start_ns == INT64_MAX ? first_ns : start_ns;
 }
 
 /* ---- links ---- */
@@ -314,6 +316,26 @@ static void *copy_rows(struct arena *arena, const void *rows, size_t count, size
     return kept;
 }
 
+/* What the reader of events counted, as readers of other files count it [FMT-0.1b]. */
+static bool add_negative(const struct trace *trace, struct arena *arena, struct recorded *out)
+{
+    uint64_t count = trace->warnings.by_code[WARN_NEGATIVE_DURATION].count;
+    if (count == 0) {
+        return true;
+    }
+    struct skipped_records *rows = arena_calloc(arena, out->skipped_count + 1, sizeof *rows);
+    if (rows == NULL) {
+        return false;
+    }
+    if (out->skipped_count > 0) {
+        memcpy(rows, out->skipped, out->skipped_count * sizeof *rows);
+    }
+    rows[out->skipped_count++] = (struct skipped_records){
+        "negative duration", "the end is before the start: read as 0", (int64_t)count};
+    out->skipped = rows;
+    return true;
+}
+
 static bool
 copy_recorded(const struct trace *trace, int64_t zero_ns, struct arena *arena, struct recorded *out)
 {
@@ -367,7 +389,8 @@ bool contents_analyse(const struct trace *trace,
     *out = (struct contents){.devices = NULL};
     count_roles(trace, out);
     bool ok = count_links(trace, out) && measure_devices(trace, arena, out) &&
-              copy_recorded(trace, zero_ns, arena, &out->recorded);
+              copy_recorded(trace, zero_ns, arena, &out->recorded) &&
+              add_negative(trace, arena, &out->recorded);
     if (ok && out->recorded.linked != RECORDED_UNKNOWN) {
         out->linked = out->recorded.linked;
     }

@@ -14,7 +14,7 @@ struct ascend {
     uint8_t *place;        /* by string id of a process: enum place */
     bool *is_group;        /* by track: a group of collectives */
     struct key_map starts; /* track and time of device work that an operator launched */
-    uint16_t kernel, communication, copy, other, call, step, result; /* categories */
+    uint16_t kernel, communication, copy, other, call, step, result, host; /* categories */
     int64_t device;
     int64_t linked;
 };
@@ -162,7 +162,7 @@ static bool add_categories(struct ascend *a)
         {&a->kernel, "kernel"},          {&a->communication, "communication"},
         {&a->copy, "gpu_memcpy"},        {&a->other, "device_other"},
         {&a->call, "cuda_runtime"},      {&a->step, "user_annotation"},
-        {&a->result, "recorder_result"},
+        {&a->result, "recorder_result"}, {&a->host, "host"},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         uint32_t category = trace_add_category(a->trace, wanted[i].text, strlen(wanted[i].text));
@@ -224,7 +224,18 @@ static bool set_task(struct ascend *a, uint32_t event)
     return set_class(a, event, EVENT_OTHER, a->other);
 }
 
-/* An event without a category, by where it stands. */
+/* The names of PyTorch's categories say nothing here [FMT-1.2a]. */
+static bool set_other(struct ascend *a, uint32_t event)
+{
+    const struct trace_events *events = &a->trace->events;
+    if (trace_kind(events, event) == EVENT_OTHER) {
+        return true;
+    }
+    events->args[event] = TRACE_NO_ARGS;
+    return set_class(a, event, EVENT_OTHER, a->host);
+}
+
+/* An event by where it stands. */
 static bool set_placed(struct ascend *a, uint32_t event)
 {
     struct trace_events *events = &a->trace->events;
@@ -241,8 +252,15 @@ static bool set_placed(struct ascend *a, uint32_t event)
     case PLACE_OVERLAP:
         return set_class(a, event, EVENT_OTHER, a->result);
     default:
-        return true;
+        return set_other(a, event);
     }
+}
+
+/* Of those that the table says are the host's, wherever they stand. */
+static bool is_of_host(const char *category)
+{
+    static const char *const categories[] = {"enqueue", "dequeue", "python_function"};
+    return TEXT_IS_ONE_OF(category, categories);
 }
 
 static bool set_event(struct ascend *a, uint32_t event)
@@ -256,8 +274,8 @@ static bool set_event(struct ascend *a, uint32_t event)
         bool is_step = strncmp(name, "ProfilerStep#", strlen("ProfilerStep#")) == 0;
         return !is_step || set_class(a, event, EVENT_USER_ANNOTATION, a->step);
     }
-    bool is_placed = (trace_flags(events, event) & EVENT_NO_CATEGORY) != 0;
-    return !is_placed || set_placed(a, event);
+    const char *category = text_at(a->trace, a->trace->categories[trace_category(events, event)]);
+    return is_of_host(category) || set_placed(a, event);
 }
 
 /* ---- the whole ---- */
