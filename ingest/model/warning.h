@@ -35,7 +35,8 @@
     X(WARN_NO_TRACE_EVENTS_KEY, "events_key", "The events stand under an unusual key.")            \
     X(WARN_OVERSIZED, "oversized_value", "Values too long to be read were left out.")              \
     X(WARN_NO_TIMESTAMP, "no_timestamp",                                                           \
-      "Events without a readable time stamp were left out of the analyses.")                       \
+      "Records without a readable time, such as memory that was taken before the recording, are "  \
+      "left out of all that goes by time.")                                                        \
     X(WARN_NEGATIVE_DURATION, "negative_duration", "Negative durations were read as zero.")        \
     X(WARN_TIME_RANGE, "time_out_of_range", "Times beyond 64 bits of nanoseconds were left out.")  \
     X(WARN_NO_CATEGORY, "no_category",                                                             \

@@ -497,6 +497,7 @@ class Ascend(unittest.TestCase):
             answer = server.put('ascend', 'folder.tar', recordings.ascend_folder())
             trace, = kinetoscope.uploaded(answer)
             self.assertEqual((trace['format'], trace['worker']), ('ascend-pytorch', 'job_rank3_ascend_pt'))
+            self.assertIn('memory that was taken before the recording', trace['warnings'][0]['message'])
             base = '/api/v1/traces/%d/' % trace['id']
             contents = server.get(base + 'contents').json()
             self.assertEqual({role: sums['count'] for role, sums in contents['roles'].items()}, {**self.ROLES, 'memory': 2})
