@@ -127,7 +127,7 @@ class Ceph:
                 'mon data avail crit': 1, 'mon data avail warn': 2},
             'mon.a': {'mon data': self.folder / 'mon'},
             'osd.0': {'osd data': self.folder / 'osd', 'osd objectstore': 'bluestore', 'bluestore block create': 'true',
-                      'bluestore block size': 6 << 30, 'bluestore cache autotune': 'false',
+                      'bluestore block size': 16 << 30, 'bluestore cache autotune': 'false',
                       'bluestore cache size': 64 << 20, 'osd memory target': 939524096},
             'client.rgw': {'rgw frontends': 'beast endpoint=127.0.0.1:%d' % self.port, 'rgw thread pool size': 64,
                            'rgw data': self.folder / 'rgw', 'keyring': self.folder / 'keyring',
