@@ -239,8 +239,8 @@ static void advise_calls(struct advice *a)
     int64_t end_ns = INT64_MAX;
     struct host_call call;
     if (results->has_steps) {
-        start_ns = a->sel->first_ns + results->steps[0].start_ns;
-        end_ns = a->sel->first_ns + results->steps[results->step_count - 1].end_ns;
+        start_ns = saturating_add(a->sel->zero_ns, results->steps[0].start_ns);
+        end_ns = saturating_add(a->sel->zero_ns, results->steps[results->step_count - 1].end_ns);
     }
     a->failed = a->failed || !host_calls_find_longest(a->sel, start_ns, end_ns, &call);
     if (a->failed || call.name == NULL) {
