@@ -179,7 +179,7 @@ async function open(root, route, span, data, signal) {
         lanes.recolour(token);
         stage.invalidate();
     });
-    [view.from, view.to] = [0, data.end_ns];
+    view.boundTo(0, data.end_ns);
     view.all();
     stage.arrange();
     stage.measure();

@@ -46,6 +46,12 @@ export class Viewport {
         this.home = [0, 1];
     }
 
+    /** All of it counts. @param {number} from @param {number} to */
+    boundTo(from, to) {
+        [this.from, this.to] = [from, to];
+        this.work = this.home = [from, to];
+    }
+
     /** @param {import('./model.js').Pane[]} panes */
     bound(panes) {
         this.from = Math.min(...panes.map(({ answer, shift }) => answer.start_ns + shift));
