@@ -135,10 +135,11 @@ enum searching {
         "?3") " AND (?4 IS NULL OR EXISTS (SELECT 1 FROM"                                        \
               " json_each(r.tags) AS j WHERE j.value = ?4)) AND (?5 IS NULL OR r.project = ?5)"
 
-/* Parameter: what find_runs has found. What is in memory may be newer than the snapshot. */
+/* Parameters: what find_runs has found, projects. What is in memory may be newer than the snapshot,
+ * and who may read a run is for its row to say. */
 #define FOUND                                                                         \
     " FROM run AS r WHERE" VISIBLE " AND r.id IN (SELECT CAST(value AS BIGINT) FROM " \
-    "json_each(?1))"
+    "json_each(?1)) AND " STORE_IN_PROJECTS("r.project", "?2")
 
 /* JSON writes quotes, backslashes and control characters in another way. */
 static enum searching searching_of(const struct matcher *matcher)
@@ -264,6 +265,7 @@ static bool read_runs(struct db *db,
         put_list(&st, page, matcher);
     } else {
         db_put_text(&st, ids);
+        db_put_text(&st, page->projects);
     }
     db_put_int(&st, (int64_t)rows_max);
     db_put_int(&st, from_end ? left : page->offset);

@@ -73,6 +73,21 @@ static void neither_project_nor_two_texts_at_once(void **state)
     assert_int_equal(found(f, &(struct store_page){.q = "o", .project = "team/left"}), 0);
 }
 
+/* A server of another version may move a run without noting it at once. */
+static void the_row_says_who_may_read(void **state)
+{
+    struct fixture *f = *state;
+    struct store_run *rows;
+    size_t count;
+    struct store_total total;
+    struct store_page page = {.q = "o", .projects = "[]"};
+    add(f, "one", "a");
+    assert_int_equal(found(f, &page), 1);
+    assert_ok(f, db_exec(f->store->writer, "UPDATE run SET project = 'Team'", &f->err));
+    assert_ok(f, READ(f->store, store_runs, &f->arena, &page, &rows, &count, &total, &f->err));
+    assert_int_equal(count, 0);
+}
+
 /* The points of such a run wait until they are read. */
 static void tags_of_a_run_with_many_traces(void **state)
 {
@@ -114,6 +129,7 @@ int main(void)
                                         tear_down_store),
         cmocka_unit_test_setup_teardown(neither_project_nor_two_texts_at_once, set_up_store,
                                         tear_down_store),
+        cmocka_unit_test_setup_teardown(the_row_says_who_may_read, set_up_store, tear_down_store),
         cmocka_unit_test_setup_teardown(tags_of_a_run_with_many_traces, set_up_store,
                                         tear_down_store),
         cmocka_unit_test_setup_teardown(as_in_the_rows, set_up_store, tear_down_store),
