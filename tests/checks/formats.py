@@ -503,6 +503,8 @@ class Ascend(unittest.TestCase):
             self.assertEqual({role: sums['count'] for role, sums in contents['roles'].items()}, {**self.ROLES, 'memory': 2})
             self.assertEqual((contents['devices'][0]['device'], [c['name'] for c in contents['collectives']]), (3, ['hcom_allReduce_']))
             self.assertEqual([contents['collectives'][0][key] for key in ('start_ns', 'elapse_ns', 'transit_ns')], [150000, 100000, 20])
+            types = server.get(base + 'kernels', group_by='op_type', limit=1).json()
+            self.assertEqual(types['sums'], {'calls': 2, 'total_ns': 102750})
             types = server.get(base + 'kernels', group_by='op_type').json()['rows']
             self.assertEqual([(row['name'], row['core'], row['total_ns']) for row in types], [('MatMul', 'AI_CORE', 100500), ('Cast', None, 2250)])
             events = [server.get(base + 'events/%d' % at).json() for at in range(trace['events'])]

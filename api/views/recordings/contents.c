@@ -2,6 +2,7 @@
 #include "api/handlers.h"
 #include "api/table/table_view.h"
 #include "api/timeline/common.h"
+#include "ingest/base/saturating.h"
 #include "ingest/jobs/on_request/analyses.h"
 
 #define LIMIT_DEFAULT 100
@@ -100,15 +101,40 @@ static bool read_recorded(struct table_view *view,
             timeline_gone(err));
 }
 
+struct op_types {
+    struct table_view view;
+    struct contents contents;
+};
+
+/* Over all rows [FMT-0.1f]. */
+static void write_op_type_members(struct json_write *w, const void *context)
+{
+    const struct op_types *types = context;
+    const struct recorded *recorded = &types->contents.recorded;
+    int64_t calls = 0;
+    int64_t total_ns = 0;
+    for (size_t i = 0; i < recorded->op_type_count; i++) {
+        calls = saturating_add(calls, recorded->op_types[i].calls);
+        total_ns = saturating_add(total_ns, recorded->op_types[i].total_ns);
+    }
+    table_view_members(w, &types->view, "op_type");
+    jw_key_object_begin(w, "sums");
+    jw_key_int(w, "calls", calls);
+    jw_key_int(w, "total_ns", total_ns);
+    jw_object_end(w);
+}
+
 /* [FMT-1.3] */
 bool op_types_get(struct api_call *call, struct err *err)
 {
-    struct table_view view = {.table = &table_op_type, .stem = "op_types", .group_by = "op_type"};
-    struct contents contents = {.device_count = 0};
-    return read_recorded(&view, call, "total_ns", &contents, err) &&
-           table_view_run(&view, call, contents.recorded.op_types, contents.recorded.op_type_count,
-                          err) &&
-           table_view_answer(&view, call);
+    struct op_types types = {.view = {.table = &table_op_type,
+                                      .stem = "op_types",
+                                      .write_members = write_op_type_members}};
+    const struct recorded *recorded = &types.contents.recorded;
+    types.view.context = &types;
+    return read_recorded(&types.view, call, "total_ns", &types.contents, err) &&
+           table_view_run(&types.view, call, recorded->op_types, recorded->op_type_count, err) &&
+           table_view_answer(&types.view, call);
 }
 
 /* [FMT-0.7] */
