@@ -31,6 +31,7 @@ VIEWS = [
     ('of a project', {'project': 'project-4'}),
     ('of a project, by workers', {'project': 'project-4', 'sort': 'workers', 'order': 'desc'}),
     ('search', {'q': 'run-77'}),
+    ('search, by name', {'q': 'run-77', 'sort': 'name'}),
     ('search by expression', {'q': '/run-7.*9$/', 'sort': 'name'}),
 ]
 
