@@ -120,9 +120,21 @@ static bool compare_cycles(struct compare *compare, struct err *err)
                                  options->candidate_pid, options->kind, &compare->list, err);
 }
 
+/* Neither side is blamed for what the other is. */
+static bool are_comparable(const struct compare *compare, struct err *err)
+{
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        if (!compare_input_is_comparable(&compare->sides[side], compare->options->files[side],
+                                         err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool run_comparison(struct compare *compare, struct err *err)
 {
-    if (!load_sides(compare, err) || !find_change(compare, err)) {
+    if (!load_sides(compare, err) || !are_comparable(compare, err) || !find_change(compare, err)) {
         return false;
     }
     if (compare_cycles(compare, &compare->untested)) {

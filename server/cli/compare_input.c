@@ -135,6 +135,24 @@ bool compare_input_load(struct compare_input *input,
     return ok;
 }
 
+bool compare_input_is_comparable(const struct compare_input *input,
+                                 const char *path,
+                                 struct err *err)
+{
+    size_t items = 0;
+    size_t tables = 0;
+    for (size_t i = 0; i < input->output_count; i++) {
+        const struct pipeline_output *output = &input->outputs[i];
+        items += output->item_count;
+        for (size_t k = 0; k < output->item_count; k++) {
+            tables += output->items[k].results->views >> VIEW_UTILISATION & 1U;
+        }
+    }
+    return tables == 0 || tables < items ||
+           err_set(err, ERR_BAD_INPUT,
+                   "%s is a kernel table, which has no cycles: only traces are compared", path);
+}
+
 bool compare_input_has_cycles(const struct compare_input *input, const char *path, struct err *err)
 {
     return input->result_count > 0 ||

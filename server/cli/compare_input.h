@@ -29,6 +29,10 @@ bool compare_input_load(struct compare_input *input,
                         const char *path,
                         const struct options *options,
                         struct err *err) KS_MUST_USE;
+/* False where all that was read are kernel tables: ERR_BAD_INPUT. */
+bool compare_input_is_comparable(const struct compare_input *input,
+                                 const char *path,
+                                 struct err *err) KS_MUST_USE;
 /* True if something has cycles; otherwise ERR_BAD_INPUT, which says how to record them. */
 bool compare_input_has_cycles(const struct compare_input *input,
                               const char *path,

@@ -39,7 +39,9 @@ void text_print_error(FILE *stream, const char *path, const struct err *err)
 {
     struct buf line;
     buf_init(&line, LINE_MAX_BYTES);
-    if (path != NULL) {
+    size_t len = path == NULL ? 0 : strlen(path);
+    bool is_named = len > 0 && strncmp(err->msg, path, len) == 0 && err->msg[len] == ':';
+    if (path != NULL && !is_named) {
         text_clean(&line, path);
         buf_puts(&line, ": ");
     }

@@ -143,8 +143,15 @@ class Cli(unittest.TestCase):
 
     def test_failures(self):
         done = self.run_in('report', 'nowhere.json', code=1)
-        self.assertIn(b'nowhere.json', done.stderr)
+        self.assertEqual(done.stderr.count(b'nowhere.json'), 1, done.stderr)
         self.run_in('ingest', '--data-dir', self.data, 'nowhere.json', code=1)
+
+    def test_a_kernel_table_is_not_compared(self):
+        table = pathlib.Path(self.folder.name, 'kernels.txt')
+        table.write_text('Kernel  Latency Tensor   DRAM\nsoftmax |  5632   0.00   0.45\n')
+        said = self.run_in('compare', self.file, table, code=1).stderr.decode()
+        table.unlink()
+        self.assertIn('kernels.txt is a kernel table', said)
 
     def test_wrong_usage(self):
         for arguments in (['--no-such-option'], ['no-such-command'], ['report'], ['ingest'], ['report', self.file, '--format', 'xml'],
