@@ -247,4 +247,37 @@ test('the skip link, a visible focus, and the link to copy', async () => {
     await eventually(async () => assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle), 'none'));
 });
 
+test('menus: Escape and leaving close them, a click on their own ground does not', async () => {
+    for (const view of ['operators', 'timeline']) {
+        await open(`#/traces/${gpu.id}/${view}`);
+        const button = page.locator('.menu-root > button').first();
+        const list = page.locator('.menu-root > .menu').first();
+        const shown = async (wanted) => {
+            assert.equal(await list.isVisible(), wanted, `${view}: the list`);
+            assert.equal(await button.getAttribute('aria-expanded'), String(wanted), `${view}: what is said of it`);
+        };
+        const inside = () => list.evaluate((root) => root.contains(document.activeElement));
+        await shown(false);
+        await button.click();
+        await shown(true);
+        await list.click({ position: { x: 2, y: 2 } });
+        await shown(true);
+        const choice = list.locator('input').last();
+        await choice.click();
+        await shown(true);
+        assert.equal(await inside(), true, `${view}: the keyboard is in the list`);
+        await page.keyboard.press('Escape');
+        await shown(false);
+        assert.equal(await button.evaluate((root) => root === document.activeElement), true, `${view}: back at its button`);
+        await page.keyboard.press('Enter');
+        await shown(true);
+        await page.keyboard.press('Shift+Tab');
+        if (await inside() || await button.evaluate((root) => root === document.activeElement)) await page.keyboard.press('Shift+Tab');
+        await shown(false);
+        await button.click();
+        await page.click('h1');
+        await shown(false);
+    }
+});
+
 test('nothing complained', () => assert.deepEqual(page.complaints, []));
