@@ -14,8 +14,8 @@
 /* Appends the text; U+FFFD replaces control characters and bytes that are not UTF-8, so that no
  * text from a file can control a terminal or begin a line. */
 void text_clean(struct buf *out, const char *text);
-/* Prints the line "kinetoscope: <path>: <message> (at byte <offset>)", made safe; omits a NULL
- * path, and the offset where the error has none. */
+/* Prints the line "kinetoscope: <path>: <message> (at byte <offset>)", made safe; omits a path that
+ * is NULL or begins the message, and the offset where the error has none. */
 void text_print_error(FILE *stream, const char *path, const struct err *err);
 /* The part of a path after its last slash: "" when it ends in one. Points into `path`. */
 const char *text_file_name(const char *path);

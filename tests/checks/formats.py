@@ -252,7 +252,12 @@ class Recordings(unittest.TestCase):
             self.assertEqual({role: sums['count'] for role, sums in contents['roles'].items()}, {'kernel': 1, 'memcpy': 1, 'runtime': 1, 'operator': 1, 'host': 1})
             self.assertEqual(contents['roles']['kernel']['total_ns'], 3000)
             self.assertEqual((contents['links'], contents['devices'][0]['device'], contents['devices'][0]['window_ns']), ({'device_activities': 2, 'linked': 1}, 3, 7999))
-            self.assertEqual([(s['what'], s['count']) for s in contents['skipped']], [('aggregate events', 1), ('plane /host:metadata', 1)])
+            skipped = [('aggregate events', 1), ('plane /host:metadata', 1)]
+            self.assertEqual([(s['what'], s['count']) for s in contents['skipped']], skipped)
+            # A time is rounded first: what is then 0 is not negative.
+            for short_ps, more in ((-5, []), (-600, [('negative duration', 1)])):
+                _, contents = self.contents(server, 'short%d.xplane.pb' % short_ps, recordings.xplane(short_ps))
+                self.assertEqual(sorted((s['what'], s['count']) for s in contents['skipped']), sorted(skipped + more), short_ps)
             launch = server.get('/api/v1/traces/%d/kernels' % trace['id'], group_by='launch').json()['rows'][0]
             self.assertEqual((launch['name'], launch['config'][:2]), ('fusion.1', ['[4, 2, 1]', '[64, 1, 1]']))
             cut, contents = self.contents(server, 'cut.xplane.pb', recordings.xplane()[:-3])

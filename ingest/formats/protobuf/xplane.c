@@ -365,7 +365,7 @@ relay_event_of(struct reader *reader, struct relay *relay, const struct plane_ev
     }
     event.name_len = strlen(event.name);
     event.start_ns = start_of(&reader->line, from);
-    event.dur_ns = from->duration_ps < 0 ? -1 : floor_ps_to_ns(from->duration_ps);
+    event.dur_ns = floor_ps_to_ns(from->duration_ps);
     set_place(reader, &event);
     link_call(reader, from, &event);
     if (is_device && event.role <= RELAY_MEMSET) {
