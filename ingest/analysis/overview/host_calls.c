@@ -3,6 +3,7 @@
 #include "ingest/analysis/classify/times.h"
 #include "ingest/analysis/util/ranges.h"
 #include "ingest/base/memory/scratch.h"
+#include "ingest/base/saturating.h"
 
 #include <string.h>
 
@@ -10,35 +11,26 @@
  */
 #define LAUNCH_LOADS_NS INT64_C(1000000)
 
-static bool has_any(const char *name, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strstr(name, words[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* By the words that CUDA, HIP and CANN have in common. */
+/* By the words that CUDA, HIP and CANN have in common: the first that a name has decides. */
 static enum host_call_kind kind_of(const char *name)
 {
-    static const char *const waits[] = {"Synchronize", "EventQuery", "StreamQuery", "WithStream"};
-    static const char *const allocates[] = {"Malloc", "Free",      "HostAlloc", "HostRegister",
-                                            "MemMap", "MemCreate", "MemAlloc"};
-    static const char *const launches[] = {"Launch", "launch", "Async"};
-    static const char *const copies[] = {"Memcpy", "Memset"};
-    if (has_any(name, waits, sizeof waits / sizeof *waits)) {
-        return HOST_CALL_WAITS;
+    static const struct {
+        const char *word;
+        enum host_call_kind kind;
+    } words[] = {{"Synchronize", HOST_CALL_WAITS},   {"EventQuery", HOST_CALL_WAITS},
+                 {"StreamQuery", HOST_CALL_WAITS},   {"WithStream", HOST_CALL_WAITS},
+                 {"Malloc", HOST_CALL_ALLOCATES},    {"Free", HOST_CALL_ALLOCATES},
+                 {"HostAlloc", HOST_CALL_ALLOCATES}, {"HostRegister", HOST_CALL_ALLOCATES},
+                 {"MemMap", HOST_CALL_ALLOCATES},    {"MemCreate", HOST_CALL_ALLOCATES},
+                 {"MemAlloc", HOST_CALL_ALLOCATES},  {"Launch", HOST_CALL_LAUNCHES},
+                 {"launch", HOST_CALL_LAUNCHES},     {"Async", HOST_CALL_LAUNCHES},
+                 {"Memcpy", HOST_CALL_WAITS},        {"Memset", HOST_CALL_WAITS}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strstr(name, words[i].word) != NULL) {
+            return words[i].kind;
+        }
     }
-    if (has_any(name, allocates, sizeof allocates / sizeof *allocates)) {
-        return HOST_CALL_ALLOCATES;
-    }
-    if (has_any(name, launches, sizeof launches / sizeof *launches)) {
-        return HOST_CALL_LAUNCHES;
-    }
-    return has_any(name, copies, sizeof copies / sizeof *copies) ? HOST_CALL_WAITS
-                                                                 : HOST_CALL_PREPARES;
+    return HOST_CALL_PREPARES;
 }
 
 static bool find_busy(const struct event_classes *sel, struct ranges *busy)
@@ -65,15 +57,15 @@ bool host_calls_find_longest(struct event_classes *sel,
     bool ok = idle_ns != NULL && long_ns != NULL && find_busy(sel, &busy);
     *longest = (struct host_call){0};
     for (uint32_t i = 0; ok && i < calls->count; i++) {
-        int64_t start = times_start(sel, calls->items[i]);
-        int64_t end = times_end(sel, calls->items[i]);
-        start = start > start_ns ? start : start_ns;
-        end = end < end_ns ? end : end_ns;
+        int64_t start = i64_max(times_start(sel, calls->items[i]), start_ns);
+        int64_t end = i64_min(times_end(sel, calls->items[i]), end_ns);
         if (start < end) {
             uint32_t name = sel->name[calls->items[i]];
-            int64_t length_ns = end - start - ranges_length_within(&busy, start, end);
-            idle_ns[name] += length_ns;
-            long_ns[name] += length_ns >= LAUNCH_LOADS_NS ? length_ns : 0;
+            int64_t length_ns =
+                saturating_sub(saturating_sub(end, start), ranges_length_within(&busy, start, end));
+            idle_ns[name] = saturating_add(idle_ns[name], length_ns);
+            long_ns[name] =
+                saturating_add(long_ns[name], length_ns >= LAUNCH_LOADS_NS ? length_ns : 0);
         }
     }
     for (uint32_t i = 0; ok && i < calls->count; i++) {
@@ -87,7 +79,6 @@ bool host_calls_find_longest(struct event_classes *sel,
         }
     }
     ranges_free(&busy);
-    scratch_free(idle_ns);
-    scratch_free(long_ns);
+    SCRATCH_FREE(idle_ns, long_ns);
     return ok;
 }

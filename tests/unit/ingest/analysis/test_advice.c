@@ -268,7 +268,6 @@ static const char *missing_record(const struct trace_results *r, const char *vie
 
 static void what_was_set_is_not_asked_for_again(void **state)
 {
-    (void)state;
     struct build b;
     build_begin(&b);
     assert_true(trace_add_meta(b.trace, "profile_memory", "1"));
@@ -282,7 +281,6 @@ static void what_was_set_is_not_asked_for_again(void **state)
 
 static void collectives_are_missed_only_where_several_processes_are(void **state)
 {
-    (void)state;
     static const struct {
         int64_t world_size;
         const char *op;
@@ -306,7 +304,6 @@ static void collectives_are_missed_only_where_several_processes_are(void **state
 /* The words are of those who train, or of those who only run a model. */
 static void full_memory_is_answered_by_what_the_trace_does(void **state)
 {
-    (void)state;
     static const struct {
         const char *op, *text;
     } rows[] = {{"Optimizer.step#Adam.step", "Checkpointing activations"},
@@ -325,7 +322,6 @@ static void full_memory_is_answered_by_what_the_trace_does(void **state)
 /* The step is 10 ms, of which the device works one. */
 static void what_the_host_did_decides_what_is_said_of_an_idle_device(void **state)
 {
-    (void)state;
     static const struct {
         const char *call; /* NULL: none */
         int64_t calls, call_us;
@@ -370,6 +366,22 @@ static void what_the_host_did_decides_what_is_said_of_an_idle_device(void **stat
     }
 }
 
+/* Their sum has more than 64 bits. */
+static void calls_of_centuries_are_added_up(void **state)
+{
+    static const int64_t long_us = INT64_C(4000000000000000);
+    struct build b;
+    build_begin(&b);
+    build_device_event(&b, EVENT_KERNEL, "k", 0, 0, 1, 1, TRACE_NO_ID, 0, 0);
+    build_device_event(&b, EVENT_KERNEL, "k", 0, long_us, long_us + 1, 1, TRACE_NO_ID, 0, 0);
+    build_op(&b, "aten::mm", 1, 0, 100, 1);
+    for (int64_t thread = 1; thread < 5; thread++) {
+        build_host(&b, EVENT_RUNTIME, "cudaMalloc", thread, 0, long_us, TRACE_NO_ID);
+    }
+    assert_non_null(strstr(advice(build_run(&b), "utilisation")->text, "mostly cudaMalloc"));
+    build_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +399,7 @@ int main(void)
         cmocka_unit_test(collectives_are_missed_only_where_several_processes_are),
         cmocka_unit_test(full_memory_is_answered_by_what_the_trace_does),
         cmocka_unit_test(what_the_host_did_decides_what_is_said_of_an_idle_device),
+        cmocka_unit_test(calls_of_centuries_are_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
