@@ -3,8 +3,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/json_body.h"
-
-#include <inttypes.h>
+#include "ingest/base/text/json_write.h"
 
 #define TRACES_MAX 1000
 #define RUN_MAX_BYTES ((size_t)1024)
@@ -27,6 +26,9 @@ read_traces(const struct api_call *call, const json_t *traces, struct buf *ids, 
         return err_set(err, ERR_BAD_REQUEST, "\"traces\" must be an array of 1 to %d ids",
                        TRACES_MAX);
     }
+    struct json_write w;
+    jw_init(&w, ids, true);
+    jw_array_begin(&w);
     for (size_t i = 0; i < count; i++) {
         const json_t *id = json_array_get(traces, i);
         if (!json_is_integer(id)) {
@@ -36,9 +38,9 @@ read_traces(const struct api_call *call, const json_t *traces, struct buf *ids, 
             !store_trace_check(call->snapshot, json_integer_value(id), err)) {
             return false;
         }
-        buf_printf(ids, "%c%" PRId64, i == 0 ? '[' : ',', (int64_t)json_integer_value(id));
+        jw_int(&w, json_integer_value(id));
     }
-    buf_putc(ids, ']');
+    jw_array_end(&w);
     return !ids->failed || err_set(err, ERR_NO_MEMORY, "No memory for the ids of traces");
 }
 

@@ -1,5 +1,6 @@
 /* Runs and traces as the outside sees them: only what is published. */
 #include "ingest/base/text/buf.h"
+#include "ingest/base/text/json_write.h"
 #include "ingest/base/text/utf8.h"
 #include "ingest/store/catalogue/run_names.h"
 #include "ingest/store/db/match.h"
@@ -173,14 +174,17 @@ static bool find_in_rows(struct db *db,
                          struct err *err)
 {
     struct db_stmt st;
+    struct json_write w;
+    jw_init(&w, ids, true);
+    jw_array_begin(&w);
     db_prepare(&st, db, "SELECT r.id" LISTED " LIMIT ?6");
     put_list(&st, page, matcher);
     db_put_int(&st, enough);
     while (db_next(&st)) {
-        buf_printf(ids, "%s%" PRId64, total->rows == 0 ? "[" : ",", db_get_int(&st));
+        jw_int(&w, db_get_int(&st));
         total->rows++;
     }
-    buf_puts(ids, total->rows == 0 ? "[]" : "]");
+    jw_array_end(&w);
     return db_done(&st, err);
 }
 
@@ -199,16 +203,14 @@ static bool find_runs(struct store *store,
     bool has_looked = false;
     bool is_plain = page->tag == NULL && searching_of(matcher) == SEARCH_TAGS_AS_STORED &&
                     utf8_is_valid(page->q, strlen(page->q));
-    if ((is_plain && !run_names_find(store->run_names, db, page, enough, ids, &total->rows,
-                                     &has_looked, err)) ||
-        (!has_looked && !find_in_rows(db, page, matcher, enough, ids, total, err))) {
-        return false;
-    }
+    bool ok = !is_plain || run_names_find(store->run_names, db, page, enough, ids, &total->rows,
+                                          &has_looked, err);
+    ok = ok && (has_looked || find_in_rows(db, page, matcher, enough, ids, total, err));
     total->is_least = total->rows == enough;
     if (total->is_least) {
         ids->len = 0;
     }
-    return !ids->failed || err_set(err, ERR_NO_MEMORY, "no memory for the runs");
+    return ok && (!ids->failed || err_set(err, ERR_NO_MEMORY, "no memory for the runs"));
 }
 
 static void put_order(struct buf *sql, const char *key, bool descending, bool newest_first)

@@ -3,12 +3,12 @@
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"
 #include "ingest/base/text/json_small.h"
+#include "ingest/base/text/json_write.h"
 #include "ingest/store/db/db.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/history/changes.h"
 #include "ingest/store/store_access.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,13 +167,16 @@ static void drop_runs(struct run_names *names, const int64_t *ids, size_t count)
 static bool read_again(struct run_names *names, struct db *db, size_t count, struct err *err)
 {
     struct buf list;
+    struct json_write w;
     qsort(names->changed, count, sizeof *names->changed, order_i64_at);
     drop_runs(names, names->changed, count);
     buf_init(&list, SIZE_MAX);
+    jw_init(&w, &list, true);
+    jw_array_begin(&w);
     for (size_t i = 0; i < count; i++) {
-        buf_printf(&list, "%c%" PRId64, i == 0 ? '[' : ',', names->changed[i]);
+        jw_int(&w, names->changed[i]);
     }
-    buf_puts(&list, count == 0 ? "[]" : "]");
+    jw_array_end(&w);
     bool ok = list.failed ? err_set(err, ERR_NO_MEMORY, "no memory for the names of runs")
                           : add_runs(names, db, list.ptr, err);
     buf_free(&list);
@@ -239,8 +242,11 @@ static int64_t look(const struct run_names *names,
                     struct buf *ids)
 {
     const struct buf *texts = &names->texts;
+    struct json_write w;
     int64_t found = 0;
     size_t from = 0;
+    jw_init(&w, ids, true);
+    jw_array_begin(&w);
     while (found < enough && from < texts->len) {
         const char *hit = strstr(texts->ptr + from, needle);
         if (hit == NULL) {
@@ -255,12 +261,12 @@ static int64_t look(const struct run_names *names,
             continue;
         }
         if (is_of(page, texts->ptr + run->begin, run->name - run->begin - 1)) {
-            buf_printf(ids, "%c%" PRId64, found == 0 ? '[' : ',', run->id);
+            jw_int(&w, run->id);
             found++;
         }
         from = behind < names->count ? names->runs[behind].begin : texts->len;
     }
-    buf_puts(ids, found == 0 ? "[]" : "]");
+    jw_array_end(&w);
     return found;
 }
 

@@ -143,11 +143,13 @@ void db_put_int(struct db_stmt *st, int64_t value);
  * column of type ANY reads it back as the same double, -0.0 included. */
 void db_put_real(struct db_stmt *st, double value);
 void db_put_optional(struct db_stmt *st, int64_t value); /* INT64_MIN sets NULL */
-/* The parameter of DB_CLOCK_S, in seconds since 1970. What several servers compare goes by the
- * clock of their database: one of them may have a wrong one. An embedded database has the clock of
- * this program, and no end of the years that it can tell (unixepoch ends with 9999). */
+/* The parameter of DB_CLOCK_S, or DB_CLOCK_OF, in seconds since 1970. What several servers compare
+ * goes by the clock of their database: one of them may have a wrong one. An embedded database has
+ * the clock of this program, and no end of the years that it can tell (unixepoch ends with 9999).
+ */
 void db_put_clock(struct db_stmt *st);
-#define DB_CLOCK_S "coalesce(?, unixepoch())"
+#define DB_CLOCK_OF(parameter) "coalesce(" parameter ", unixepoch())"
+#define DB_CLOCK_S DB_CLOCK_OF("?")
 /* The same clock, read. */
 bool db_clock(struct db *db, int64_t *now_s, struct err *err) KS_MUST_USE;
 void db_put_text(struct db_stmt *st, const char *text);

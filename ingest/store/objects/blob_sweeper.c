@@ -10,8 +10,7 @@
 #define KEYS_MAX 256
 /* A server that was silent for so long is writing nothing any more. */
 #define WRITER_GONE_S 600
-/* DB_CLOCK_S, of the first parameter. */
-#define NOW "coalesce(?1, unixepoch())"
+#define NOW DB_CLOCK_OF("?1")
 
 struct batch {
     struct arena arena;
