@@ -2,7 +2,6 @@
 #include "ingest/store/store.h"
 
 #include "ingest/base/monotonic.h"
-#include "ingest/store/catalogue/run_names.h"
 #include "ingest/store/catalogue/server_catalogue.h"
 #include "ingest/store/catalogue/takeover.h"
 #include "ingest/store/files/paths.h"
@@ -13,6 +12,7 @@
 #include "ingest/store/nodes/nodes.h"
 #include "ingest/store/objects/blob_objects.h"
 #include "ingest/store/results_files.h"
+#include "ingest/store/runs/run_names.h"
 #include "ingest/store/schema/schema.h"
 #include "ingest/store/schema/steps.h"
 

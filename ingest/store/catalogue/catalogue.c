@@ -2,11 +2,11 @@
 #include "ingest/base/text/buf.h"
 #include "ingest/base/text/json_write.h"
 #include "ingest/base/text/utf8.h"
-#include "ingest/store/catalogue/run_names.h"
 #include "ingest/store/db/match.h"
 #include "ingest/store/db/sort.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/runs/run_names.h"
 #include "ingest/store/schema/sums.h"
 
 #include <inttypes.h>

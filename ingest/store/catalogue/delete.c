@@ -1,9 +1,9 @@
 /* Deleting what is visible: one durable transaction takes the uploads away, which makes their
  * traces invisible; rows and blobs follow. */
 #include "ingest/store/catalogue/retention.h"
-#include "ingest/store/catalogue/run_figures.h"
 #include "ingest/store/history/points.h"
 #include "ingest/store/internal.h"
+#include "ingest/store/runs/run_figures.h"
 
 /* A failure here is not the client's: what is left is invisible and goes at the next start, as does
  * what is left once `stop` (NULL: never) is set. */

@@ -12,7 +12,7 @@ CREATE TABLE run (
     tags    TEXT NOT NULL DEFAULT '[]', -- JSON array of strings
     project TEXT NOT NULL DEFAULT '', -- whose readers may read it, '': every reader
     pinned  INTEGER NOT NULL DEFAULT 0, -- 1: neither age nor quota removes it
-    -- What its visible traces say (catalogue/run_figures.h):
+    -- What its visible traces say (runs/run_figures.h):
     newest_upload_id INTEGER NOT NULL DEFAULT 0, -- 0: none is visible, so the run is not
     uploaded_at_s INTEGER NOT NULL DEFAULT 0,    -- of the newest one
     trace_count   INTEGER NOT NULL DEFAULT 0,

@@ -21,8 +21,8 @@ from servers.link import CommitLink  # noqa: E402
 from servers.postgres import Postgres  # noqa: E402
 
 TRACES = 2500  # of one worker
-UNIT = ('access', 'catalogue', 'catalogue_run_names', 'comparisons', 'cycles', 'events_events', 'history_cache', 'history_webhooks', 'leases', 'notes', 'objects_blob_objects',
-        'purge', 'roundtrip', 'schema', 'schema_steps', 'tables', 'timeline')
+UNIT = ('access', 'catalogue', 'comparisons', 'cycles', 'events_events', 'history_cache', 'history_webhooks', 'leases', 'notes', 'objects_blob_objects',
+        'purge', 'roundtrip', 'runs_run_names', 'schema', 'schema_steps', 'tables', 'timeline')
 FIXTURE = json.loads(kinetoscope.fixture_json('cpu_only'))
 
 

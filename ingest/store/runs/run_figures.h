@@ -2,8 +2,8 @@
  * workers it has, which views, and the figures of one trace. Whoever changes which traces of a run
  * are visible counts them here and then renews the run, in the same transaction of the writer. The
  * cost of an upload grows with the run only by counting its workers and bytes in an index. */
-#ifndef KS_STORE_CATALOGUE_RUN_FIGURES_H
-#define KS_STORE_CATALOGUE_RUN_FIGURES_H
+#ifndef KS_STORE_RUNS_RUN_FIGURES_H
+#define KS_STORE_RUNS_RUN_FIGURES_H
 
 #include "ingest/base/attr.h"
 #include "ingest/store/db/db.h"

@@ -1,4 +1,4 @@
-#include "ingest/store/catalogue/run_figures.h"
+#include "ingest/store/runs/run_figures.h"
 
 #include "ingest/model/results/environment.h"
 #include "ingest/model/results/results.h"

@@ -1,4 +1,4 @@
-#include "ingest/store/catalogue/run_tags.h"
+#include "ingest/store/runs/run_tags.h"
 
 #include "ingest/base/text/json_small.h"
 #include "ingest/store/history/points.h"

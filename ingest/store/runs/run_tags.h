@@ -1,6 +1,6 @@
 /* Tags that uploads bring for their run. */
-#ifndef KS_STORE_CATALOGUE_RUN_TAGS_H
-#define KS_STORE_CATALOGUE_RUN_TAGS_H
+#ifndef KS_STORE_RUNS_RUN_TAGS_H
+#define KS_STORE_RUNS_RUN_TAGS_H
 
 #include "ingest/store/db/db.h"
 

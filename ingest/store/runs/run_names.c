@@ -1,4 +1,4 @@
-#include "ingest/store/catalogue/run_names.h"
+#include "ingest/store/runs/run_names.h"
 
 #include "ingest/base/memory/scratch.h"
 #include "ingest/base/order.h"

@@ -1,8 +1,8 @@
 /* The names, tags and projects of all visible runs in memory, as a search for a plain text looks at
  * them: of 100,000 runs each row alone costs a database 5 ms and more. Follows the store by the log
  * of changed runs (history/changes.h). About 40 bytes a run and what its texts have. */
-#ifndef KS_STORE_CATALOGUE_RUN_NAMES_H
-#define KS_STORE_CATALOGUE_RUN_NAMES_H
+#ifndef KS_STORE_RUNS_RUN_NAMES_H
+#define KS_STORE_RUNS_RUN_NAMES_H
 
 #include "ingest/base/attr.h"
 #include "ingest/base/err.h"
